@@ -40,7 +40,7 @@ MODULES = ["base", "http", "model", "contract", "limits", "policy", "account", "
 # Parts that need a library of their own stay out unless their macro is defined: how the names of their public headers begin.
 SWITCHED = {
     "TOLLGATE_WITH_ASIO": "tollgate/server/asio",
-    "TOLLGATE_WITH_DISPATCHER": "tollgate/webhooks/hook_dispatcher",
+    "TOLLGATE_WITH_DISPATCHER": ("tollgate/webhooks/hook_dispatcher", "tollgate/webhooks/document_fetcher"),
     "TOLLGATE_WITH_SQLITE": "tollgate/store/sqlite",
     "TOLLGATE_WITH_POSTGRES": "tollgate/store/postgres",
     "TOLLGATE_WITH_REDIS": "tollgate/limits/redis",

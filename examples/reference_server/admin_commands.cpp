@@ -83,7 +83,8 @@ nlohmann::ordered_json to_json(const application_grant& row) {
 
 nlohmann::ordered_json to_json(const application& row) {
     nlohmann::ordered_json json{{"client_id", row.client_id.view()},
-            {"user", row.owner.value()},
+            {"user", nullptr},
+            {"registered_by", to_text(row.registration)},
             {"name", row.name},
             {"website", row.website},
             {"description", row.description},
@@ -92,6 +93,7 @@ nlohmann::ordered_json to_json(const application& row) {
             {"users", row.users},
             {"created_at", to_iso8601(row.created_at).view()},
             {"suspended", nullptr}};
+    if (row.owner != no_owner) json["user"] = row.owner.value();
     if (row.suspended) json["suspended"] = to_text(*row.suspended);
     return json;
 }
@@ -311,9 +313,11 @@ public:
         for (user_id first{1};;) {
             const auto some = expect(db.users.users_from(first, page), "cannot list the users");
             for (const user_record& each : some) add_those_of(each.id);
-            if (some.size() < page) return printed;
+            if (some.size() < page) break;
             first = user_id{some.back().id.value() + 1};
         }
+        add_those_of(no_owner);
+        return printed;
     }
 
     nlohmann::ordered_json operator()(const delete_app& arguments) const {
@@ -332,7 +336,7 @@ public:
         if (arguments.kind == change::new_secret) return renew_secret(db, found);
         std::optional<suspension> suspended;
         if (arguments.kind == change::suspend) suspended = suspension::by_operator;
-        else if (!expect(db.users.is_active(found.owner), "cannot look up the owner"))
+        else if (found.owner != no_owner && !expect(db.users.is_active(found.owner), "cannot look up the owner"))
             throw run_error{"the application's owner, user " + std::to_string(found.owner.value()) + ", is disabled; see `user enable`."};
         if (!expect(db.store.change_application({}, found.id, suspension_change{suspended}), "cannot change the application"))
             throw no_such_application(arguments.client_id);
@@ -522,6 +526,7 @@ private:
 
         /// Writes an operator's change to the audit log. If that fails, the command warns: the change is made, and its output matters.
         void record(activity_kind kind, user_id user, std::string subject = {}) {
+            if (user == no_owner) return;  // the audit log is about users
             if (const auto recorded = users.record({kind, user, std::move(subject), std::nullopt, now()}); !recorded)
                 warn_of(recorded.error());
         }

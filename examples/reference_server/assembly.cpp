@@ -1,6 +1,7 @@
 #include "assembly.hpp"
 
 #include "certificate.hpp"
+#include "data_directory.hpp"
 #include "output.hpp"
 
 #include <tollgate/api/routes.hpp>
@@ -15,6 +16,7 @@
 #include <tollgate/server/tls.hpp>
 #include <tollgate/web/german.hpp>
 #include <tollgate/web/page_theme.hpp>
+#include <tollgate/webhooks/document_fetcher.hpp>
 
 #include <algorithm>
 #include <array>
@@ -66,6 +68,23 @@ std::vector<std::string> to_cors_origins(const std::vector<std::string>& origins
     return origins;
 }
 
+public_targets to_target_rule(const settings& settings) { return {.private_allowed = settings.allow_private_targets}; }
+
+oauth_settings to_oauth_settings(const settings& settings) {
+    oauth_settings result{.one_page_services = {"itemplatform"},
+                          .cookie_name = settings.cookie_name,
+                          .access_token_lifetime = settings.access_token_lifetime};
+    if (settings.client_documents)
+        result.fetch_client_document = document_fetcher{default_policies().with_target_rule(to_target_rule(settings))};
+    if (settings.dynamic_registration == "open") {
+        result.registration = dynamic_registration::open;
+    } else if (!settings.dynamic_registration.empty()) {
+        result.registration = dynamic_registration::with_token;
+        result.initial_access_token = read_initial_access_token(settings.dynamic_registration);
+    }
+    return result;
+}
+
 account_service_settings to_service_settings(const settings& settings, const public_urls& urls, const service_catalog& services) {
     return {.base_url = urls.base_url,
             .auth_url = urls.auth_url,
@@ -76,9 +95,7 @@ account_service_settings to_service_settings(const settings& settings, const pub
             .client_named_by = settings.client_named_by,
             .allowed_hosts = to_allowed_hosts(settings, urls),
             .cors_origins = to_cors_origins(settings.cors_origins),
-            .oauth = {.one_page_services = {"itemplatform"},
-                      .cookie_name = settings.cookie_name,
-                      .access_token_lifetime = settings.access_token_lifetime}};
+            .oauth = to_oauth_settings(settings)};
 }
 
 /// The webhooks of a disabled user stop with them.
@@ -113,7 +130,7 @@ policies make_policies(const settings& settings, const any_store& store, shared_
     auto all = default_policies()
                    .with_clock(store)
                    .with_observer(std::ref(observer))
-                   .with_target_rule(public_targets{.private_allowed = settings.allow_private_targets});
+                   .with_target_rule(to_target_rule(settings));
     return limits != nullptr ? std::move(all).with_limiter(limits->limiter()) : all;
 }
 

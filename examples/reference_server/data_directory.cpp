@@ -9,10 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <iostream>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -135,23 +138,50 @@ std::optional<std::string> read_small_file(const std::filesystem::path& file) {
     }
 }
 
-tollgate::secret_keys read_secret_keys(const std::filesystem::path& file) {
-    if (file.empty()) return {};
+namespace {
+
+/// The content of a file with a secret that a flag names. Warns on stderr when other users can read the file. Throws `usage_error`.
+std::string read_secret_file(std::string_view flag, const std::filesystem::path& file) {
+    const auto begin = std::string{"--"}.append(flag).append(": ");
     std::optional<std::string> text;
     try {
         text = read_small_file(file);
     } catch (const run_error& error) {
-        throw usage_error{std::string{"--secret-key-file: "} + error.what()};
+        throw usage_error{begin + error.what()};
     }
-    if (!text) throw usage_error{"--secret-key-file: there is no file '" + file.string() + "'."};
-    auto keys = tollgate::secret_keys::parse(*text);
-    tollgate::secure_wipe(*text);
-    if (!keys) throw usage_error{"--secret-key-file: '" + file.string() + "': " + keys.error().message};
+    if (!text) throw usage_error{begin + "there is no file '" + file.string() + "'."};
     struct stat found {};
     if (::stat(file.c_str(), &found) == 0 && (found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        std::cerr << "warning: --secret-key-file: other users can access '" << file.string()
-                  << "'. Restrict it with: chmod 600\n";
+        std::cerr << "warning: " << begin << "other users can access '" << file.string() << "'. Restrict it with: chmod 600\n";
+    return *std::move(text);
+}
+
+}  // namespace
+
+tollgate::secret_keys read_secret_keys(const std::filesystem::path& file) {
+    if (file.empty()) return {};
+    auto text = read_secret_file("secret-key-file", file);
+    auto keys = tollgate::secret_keys::parse(text);
+    tollgate::secure_wipe(text);
+    if (!keys) throw usage_error{"--secret-key-file: '" + file.string() + "': " + keys.error().message};
     return *std::move(keys);
+}
+
+tollgate::digest read_initial_access_token(const std::filesystem::path& file) {
+    auto text = read_secret_file("dynamic-registration", file);
+    const auto is_blank = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
+    std::string_view token{text};
+    while (!token.empty() && is_blank(token.back())) token.remove_suffix(1);
+    while (!token.empty() && is_blank(token.front())) token.remove_prefix(1);
+    constexpr std::size_t bytes_min = 22;  // 128 random bits in base64
+    constexpr std::size_t bytes_max = 512;
+    const bool is_token = token.size() >= bytes_min && token.size() <= bytes_max &&
+                          std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+    const auto found = tollgate::digest_of(token);
+    tollgate::secure_wipe(text);
+    if (!is_token)
+        throw usage_error{"--dynamic-registration: '" + file.string() + "' must hold one token of 22 to 512 visible ASCII characters."};
+    return found;
 }
 
 }  // namespace reference

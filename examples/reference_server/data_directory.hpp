@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tollgate/base/digest.hpp>
 #include <tollgate/base/secret_keys.hpp>
 
 #include <chrono>
@@ -39,6 +40,10 @@ void write_private_file(const std::filesystem::path& file, std::string_view cont
 /// The content of a file, or of a shell's pipe, `<(command)`; none if the file does not exist. Throws `run_error` if it
 /// exists and cannot be read, or is larger than 1 MiB.
 [[nodiscard]] std::optional<std::string> read_small_file(const std::filesystem::path& file);
+
+/// The digest of the token in the file of `--dynamic-registration`. Warns on stderr when other users can read the file. Throws
+/// `usage_error`.
+[[nodiscard]] tollgate::digest read_initial_access_token(const std::filesystem::path& file);
 
 /// The keys of `--secret-key-file`; none for an empty path. Warns on stderr when other users can read the file. Throws
 /// `usage_error`.

@@ -229,6 +229,16 @@ constexpr flag flags[] = {
     {"user-limit", "LIMIT", "1000/day", "Limit for a user who has no quota of their own.", a_quota,
      flag_type::text, [](string_view text, settings& into) { return assign(parse_quota(text), into.user_limit); }},
     number<&settings::access_token_lifetime, 1, 31'536'000>("access-token-seconds", "3600", "How long an OAuth access token is valid."),
+    toggle<&settings::client_documents>(
+        "client-metadata-documents", "Applications need no registration if their client_id is the https URL of a document about them."),
+    {"dynamic-registration", "RULE", "",
+     "Applications may register themselves: open, or a file with an initial access token. Default: off.",
+     "open or a path", flag_type::text,
+     [](string_view text, settings& into) {
+         if (text.empty()) return reading::misfit;
+         into.dynamic_registration = text;
+         return reading::taken;
+     }},
     path<&settings::secret_key_file>(
         "secret-key-file",
         "Keys that encrypt webhook secrets in the store: one per line, as 64 hexadecimal digits; the second one is the previous key."),

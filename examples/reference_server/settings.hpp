@@ -52,6 +52,8 @@ struct settings {
     tollgate::quota anonymous_limit;
     tollgate::quota user_limit;
     tollgate::seconds access_token_lifetime{};
+    bool client_documents = false;      ///< applications are known by the URL of a document
+    std::string dynamic_registration;  ///< `open`, or the file of an initial access token; empty: off
     std::filesystem::path secret_key_file;  ///< empty: webhook secrets are stored in plain text
     bool allow_private_targets = false;
     std::vector<tollgate::milliseconds> webhook_retry;

@@ -43,6 +43,7 @@
 #include <tollgate/model/hook.hpp>
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/model/quota.hpp>
+#include <tollgate/model/resource.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/model/session.hpp>
@@ -132,6 +133,7 @@
 #endif
 
 #if defined(TOLLGATE_WITH_DISPATCHER)
+#include <tollgate/webhooks/document_fetcher.hpp>
 #include <tollgate/webhooks/hook_dispatcher.hpp>
 #endif
 

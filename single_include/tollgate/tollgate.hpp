@@ -83,6 +83,7 @@
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 // <tollgate/base/config.hpp>
@@ -541,7 +542,7 @@ inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list i
 inline constexpr std::size_t secret_text_bytes_max = 55;         // a SHA-256 block with its padding
 /// The public part of a personal token. Generated user names are shorter.
 inline constexpr std::size_t token_username_bytes_max = 32;
-inline constexpr std::size_t client_id_bytes_max = 64;           // generated ids have 26; imported ids may be longer
+inline constexpr std::size_t client_id_bytes_max = 200;          // generated ids have 26; the URL of a metadata document is longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t query_parameters_max = 8;           // declared by one route
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
@@ -1142,6 +1143,7 @@ struct error {
     std::string message;
     std::string cause;
     instant retry_at{};  ///< only for `too_many_requests`
+    std::string scope{};  ///< only for `forbidden`: the scope that the token lacks, which the response names (RFC 6750); may be empty
 
     /// Returns the text for logs and stderr: the cause, or the message if there is no cause. Do not send it to clients.
     [[nodiscard]] const std::string& log_text() const noexcept { return cause.empty() ? message : cause; }
@@ -1183,6 +1185,13 @@ struct error {
 [[nodiscard]] inline error too_many_requests(instant retry_at,
                                              std::string message = "Too many requests. Wait for as long as Retry-After says.") {
     return {error_kind::too_many_requests, std::move(message), {}, retry_at};
+}
+
+/// Returns the error for a token whose scopes do not cover `scope`: 403. The response names the scope, so that the application can ask the
+/// user for it (RFC 6750 section 3.1).
+[[nodiscard, gnu::noinline]] inline error insufficient_scope(std::string scope) {
+    return {error_kind::forbidden, "The token's scopes do not cover this request; see the WWW-Authenticate header.", {}, {},
+            std::move(scope)};
 }
 
 /// Returns the error for objects that do not exist and for objects of other users. Both get the same text, so that clients cannot
@@ -2726,9 +2735,10 @@ enum class work_kind : std::uint8_t {
     forms,           ///< processing forms
     sign_in,         ///< checking passwords
     token_endpoint,  ///< issuing, revoking and describing OAuth tokens
+    client_documents,  ///< getting the metadata documents of OAuth applications from other hosts
 };
 /// The number of kinds of work.
-inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::token_endpoint) + 1;
+inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::client_documents) + 1;
 
 /// The state that a handler keeps for a request between two calls of `advance`, in the server's memory: an object of a type that the
 /// handler chooses, created by the first call of `get`. One thread at a time uses it.
@@ -3138,6 +3148,7 @@ struct json_member {
     /// signed or unsigned) is its digits; any other number is as sent. A boolean is `true` or `false`. The value of null, objects and
     /// arrays is empty.
     std::string value;
+    std::vector<std::string> texts = {};  ///< the elements of an array, unescaped; empty unless all of them are text
 };
 
 /// The members of a JSON object, in document order, with unique names.
@@ -3165,7 +3176,7 @@ private:
 /// Parses one JSON object (RFC 8259) strictly, so that all readers interpret it in the same way. Error (malformed) for text that is not
 /// JSON, trailing bytes, a top level that is not an object, a repeated name in an object at any depth, nesting deeper than
 /// `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested
-/// values are checked and discarded.
+/// values are checked and discarded, except for the elements of an array of texts.
 [[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
 
 /// Checks that `bytes` are one JSON value of any kind, by the rules of `parse_json_object`. Error: malformed.
@@ -3689,87 +3700,6 @@ struct activity {
 
 #endif  // TOLLGATE_MODEL_ACTIVITY_HPP
 
-// <tollgate/model/application.hpp>
-#ifndef TOLLGATE_MODEL_APPLICATION_HPP
-#define TOLLGATE_MODEL_APPLICATION_HPP
-
-namespace tollgate::inline v0 {
-
-/// The public identifier of an OAuth client (RFC 6749 section 2.2).
-using client_id_text = detail::inline_text<limits::client_id_bytes_max>;
-
-/// The type of an OAuth client (RFC 6749 section 2.1), or of a service of the operator.
-enum class client_type : std::uint8_t {
-    confidential,     ///< has a secret
-    public_client,    ///< runs on the devices of its users, so it cannot keep a secret and uses PKCE
-    resource_server,  ///< a service of the operator, which introspects every access token and requests none
-};
-
-/// Returns the name under which stores keep the type.
-[[nodiscard]] constexpr std::string_view to_text(client_type type) noexcept {
-    switch (type) {
-        case client_type::confidential: return "confidential";
-        case client_type::public_client: return "public";
-        case client_type::resource_server: return "resource_server";
-    }
-    return "confidential";
-}
-
-/// The reason why an application is suspended. A suspended application has no access tokens and gets none.
-enum class suspension : std::uint8_t {
-    by_operator,
-    owner_disabled,  ///< until its owner is enabled again
-};
-
-/// Returns the name under which stores keep the reason.
-[[nodiscard]] constexpr std::string_view to_text(suspension reason) noexcept {
-    return reason == suspension::by_operator ? "operator" : "owner_disabled";
-}
-
-/// An OAuth 2.0 client.
-struct application {
-    application_id id;
-    user_id owner;
-    client_id_text client_id;
-    digest secret_digest;  ///< SHA-256 of the client secret; zero for a public client
-    std::string name;
-    std::string website;
-    std::string description;                 ///< may be empty
-    std::vector<std::string> redirect_urls;  ///< the URLs as registered; a redirect_uri may also equal their normalized form
-    instant created_at;
-    client_type type = client_type::confidential;
-    std::optional<digest> older_secret_digest = {};  ///< digest of the previous secret, which stays valid until it is removed
-    bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
-    std::int64_t users = 0;       ///< the number of users who have authorized it; only in the list of an owner
-    std::optional<suspension> suspended = {};  ///< empty unless it is suspended
-};
-
-/// The properties that the owner of an application may change.
-struct application_change {
-    std::string name;
-    std::string website;
-    std::string description;
-    std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
-    bool acts_for_owner = false;
-};
-
-/// An application to be stored.
-struct new_application {
-    user_id owner;
-    client_id_text client_id;  ///< unique; a duplicate is a conflict
-    digest secret_digest;
-    std::string name;
-    std::string website;
-    std::string description;
-    std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
-    instant created_at;
-    client_type type = client_type::confidential;
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_MODEL_APPLICATION_HPP
-
 // <tollgate/base/detail/random_key.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
 #define TOLLGATE_BASE_DETAIL_RANDOM_KEY_HPP
@@ -4010,6 +3940,205 @@ constexpr std::optional<scope_set> scope_set::parse(std::string_view list) noexc
 
 #endif  // TOLLGATE_MODEL_SCOPE_HPP
 
+// <tollgate/model/application.hpp>
+#ifndef TOLLGATE_MODEL_APPLICATION_HPP
+#define TOLLGATE_MODEL_APPLICATION_HPP
+
+namespace tollgate::inline v0 {
+
+/// The public identifier of an OAuth client (RFC 6749 section 2.2).
+using client_id_text = detail::inline_text<limits::client_id_bytes_max>;
+
+/// The type of an OAuth client (RFC 6749 section 2.1), or of a service of the operator.
+enum class client_type : std::uint8_t {
+    confidential,     ///< has a secret
+    public_client,    ///< runs on the devices of its users, so it cannot keep a secret and uses PKCE
+    resource_server,  ///< a service of the operator, which introspects every access token and requests none
+};
+
+/// Returns the name under which stores keep the type.
+[[nodiscard]] constexpr std::string_view to_text(client_type type) noexcept {
+    switch (type) {
+        case client_type::confidential: return "confidential";
+        case client_type::public_client: return "public";
+        case client_type::resource_server: return "resource_server";
+    }
+    return "confidential";
+}
+
+/// The reason why an application is suspended. A suspended application has no access tokens and gets none.
+enum class suspension : std::uint8_t {
+    by_operator,
+    owner_disabled,  ///< until its owner is enabled again
+};
+
+/// Returns the name under which stores keep the reason.
+[[nodiscard]] constexpr std::string_view to_text(suspension reason) noexcept {
+    return reason == suspension::by_operator ? "operator" : "owner_disabled";
+}
+
+/// Who registered an application.
+enum class registration_kind : std::uint8_t {
+    by_owner,           ///< a user, who owns it
+    by_itself,          ///< the application (RFC 7591): nobody owns it
+    metadata_document,  ///< nobody: its client_id is the URL of a document that describes it
+};
+
+/// Returns the name under which stores keep the kind.
+[[nodiscard]] constexpr std::string_view to_text(registration_kind kind) noexcept {
+    switch (kind) {
+        case registration_kind::by_owner: return "owner";
+        case registration_kind::by_itself: return "itself";
+        case registration_kind::metadata_document: return "document";
+    }
+    return "owner";
+}
+
+/// The owner of applications that no user registered: the largest id, which no user has. Stores keep it like any other owner.
+inline constexpr user_id no_owner{INT64_MAX};
+
+/// An OAuth 2.0 client.
+struct application {
+    application_id id;
+    user_id owner;
+    client_id_text client_id;
+    digest secret_digest;  ///< SHA-256 of the client secret; zero for a public client
+    std::string name;
+    std::string website;
+    std::string description;                 ///< may be empty
+    std::vector<std::string> redirect_urls;  ///< the URLs as registered; a redirect_uri may also equal their normalized form
+    instant created_at;
+    client_type type = client_type::confidential;
+    std::optional<digest> older_secret_digest = {};  ///< digest of the previous secret, which stays valid until it is removed
+    bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
+    std::int64_t users = 0;       ///< the number of users who have authorized it; only in the list of an owner
+    std::optional<suspension> suspended = {};  ///< empty unless it is suspended
+    registration_kind registration = registration_kind::by_owner;  ///< `owner` is `no_owner` for the other kinds
+    scope_set default_scopes = {};    ///< the scopes of a request that names none; empty: such a request is an error
+    digest registration_digest = {};  ///< digest of the token with which an application manages its registration; zero if there is none
+};
+
+/// The properties that the owner of an application may change, as one change: all are set.
+struct application_fields {
+    std::string name;
+    std::string website;
+    std::string description;
+    std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
+    /// If false, the tokens with `new_access_token::for_owner` are revoked.
+    bool acts_for_owner = false;
+    scope_set default_scopes = {};
+};
+
+/// Adds a client secret. The previous secret stays valid beside it; a secret before the previous one is invalid as soon as the call
+/// returns.
+struct client_secret_addition {
+    digest secret_digest;
+    /// The digest of the secret that is the newest until now; a different newest secret is not changed. Empty: any secret.
+    std::optional<digest> replaced{};
+};
+
+/// Removes the older of two client secrets, which is invalid as soon as the call returns.
+struct older_secret_removal {};
+
+/// Suspends an application, changes the reason, or resumes the application (empty). Suspending revokes all its access tokens.
+struct suspension_change {
+    std::optional<suspension> suspended;
+};
+
+/// A change of an application.
+using application_change = std::variant<application_fields, client_secret_addition, older_secret_removal, suspension_change>;
+
+/// An application to be stored.
+struct new_application {
+    user_id owner;
+    client_id_text client_id;  ///< unique; a duplicate is a conflict
+    digest secret_digest;
+    std::string name;
+    std::string website;
+    std::string description;
+    std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
+    instant created_at;
+    client_type type = client_type::confidential;
+    registration_kind registration = registration_kind::by_owner;
+    scope_set default_scopes = {};
+    digest registration_digest = {};
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_APPLICATION_HPP
+
+// <tollgate/model/resource.hpp>
+#ifndef TOLLGATE_MODEL_RESOURCE_HPP
+#define TOLLGATE_MODEL_RESOURCE_HPP
+
+namespace tollgate::inline v0 {
+
+/// The id of a protected resource (RFC 9728): a number that follows from its URL, so that records can hold it without the URL. The URL of
+/// an API is its `base_url`; a group of routes may have a URL of its own below it (`route_table::as_resource`).
+struct resource_id {
+    std::uint64_t value = 0;
+    friend auto operator<=>(const resource_id&, const resource_id&) noexcept = default;
+};
+
+/// Returns the id of the resource with this URL. A final slash makes no difference, because URL libraries add it to a URL without a path.
+/// Any thread may call it; it never blocks.
+[[nodiscard]] TOLLGATE_DECL resource_id resource_id_of(std::string_view url);
+
+/// The resources that a token is for (RFC 8707). An empty set is a token for every resource.
+class resource_set {
+public:
+    static constexpr std::size_t size_max = 4;  ///< applications ask for one or two
+
+    /// Constructs an empty set.
+    constexpr resource_set() noexcept = default;
+
+    /// Adds a resource. Returns false, and adds nothing, if the set is full.
+    constexpr bool add(resource_id id) noexcept {
+        const auto at = std::lower_bound(ids_.begin(), ids_.begin() + size_, id);
+        if (at != ids_.begin() + size_ && *at == id) return true;
+        if (size_ == size_max) return false;
+        std::move_backward(at, ids_.begin() + size_, ids_.begin() + size_ + 1);
+        *at = id;
+        ++size_;
+        return true;
+    }
+
+    [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] constexpr const resource_id* begin() const noexcept { return ids_.data(); }
+    [[nodiscard]] constexpr const resource_id* end() const noexcept { return ids_.data() + size_; }
+
+    /// Returns true if a token for this set is for the resource.
+    [[nodiscard]] constexpr bool is_for(resource_id id) const noexcept { return empty() || std::find(begin(), end(), id) != end(); }
+    /// Returns true if a token for this set may be exchanged for a token that is for `other` only.
+    [[nodiscard]] constexpr bool is_for_all(const resource_set& other) const noexcept {
+        return empty() || (!other.empty() && std::includes(begin(), end(), other.begin(), other.end()));
+    }
+
+    /// Returns the resources of an access token that is made from a code or refresh token for this set, if `requested` are asked for.
+    [[nodiscard]] constexpr const resource_set& narrowed_to(const resource_set& requested) const noexcept {
+        return requested.empty() ? *this : requested;
+    }
+
+    /// Returns the form in which stores keep the set: 16 hexadecimal digits for each resource, in ascending order.
+    [[nodiscard]] TOLLGATE_DECL std::string text() const;
+    /// Returns the set that `text` wrote, or an empty optional for any other text.
+    [[nodiscard]] static TOLLGATE_DECL std::optional<resource_set> parse(std::string_view text) noexcept;
+
+    friend constexpr bool operator==(const resource_set& a, const resource_set& b) noexcept {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
+
+private:
+    std::array<resource_id, size_max> ids_{};
+    std::size_t size_ = 0;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_RESOURCE_HPP
+
 // <tollgate/model/caller.hpp>
 #ifndef TOLLGATE_MODEL_CALLER_HPP
 #define TOLLGATE_MODEL_CALLER_HPP
@@ -4031,6 +4160,7 @@ struct caller {
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
     std::optional<known_user> known{};  ///< the user's data that the store read with the credential
     std::optional<token_id> token{};  ///< the personal token, if the store returned its id
+    resource_set resources{};  ///< the resources that the access token is for; empty: all
 };
 
 /// Returns the caller for a user who is signed in on a page: without scopes and token.
@@ -4112,11 +4242,30 @@ struct new_hook {
     std::optional<digest> idempotency_key = {};  ///< unique among hooks: a repeated request with the same key creates nothing
 };
 
-/// The properties that the owner of a hook may change.
-struct hook_change {
+/// Sets a hook's event and target. Waiting deliveries are sent to the new target. A target that differs from the previous target has not
+/// failed yet, so `failing_since` becomes empty.
+struct hook_fields {
     std::string event;
     std::string target_url;
+    std::size_t hooks_per_event_max = 0;  ///< the bound of the account's hooks for one event, as in `create_hook`
 };
+
+/// Replaces a hook's secret. From now on, deliveries are signed with `secret`; until `old_valid_until`, also with the replaced secret; and
+/// with secrets that were replaced earlier until they expire.
+struct hook_secret_replacement {
+    std::string secret;
+    instant old_valid_until;
+    /// The digest of the secret to be replaced; a different secret is not changed. Empty: any secret.
+    std::optional<digest> replaced{};
+};
+
+/// Enables a hook. The hook is no longer disabled or failing; its held deliveries are due at `now`, and their retry plans start over.
+struct hook_enabling {
+    instant now;
+};
+
+/// A change of a hook.
+using hook_change = std::variant<hook_fields, hook_secret_replacement, hook_enabling>;
 
 /// Returns the host that a hook's deliveries are counted for: the normalized scheme, host and port of its target, or the target itself if
 /// it is not a URL.
@@ -4267,13 +4416,32 @@ struct delivery {
     std::optional<instant> next_attempt_at{};  ///< set while the delivery waits; during an attempt, the end of its lease
 };
 
-/// An attempt in a hook's history.
-struct recorded_attempt {
-    delivery_id delivery;
-    std::string event;
-    public_id message_id;
-    tollgate::attempt attempt;
+/// A selection of a hook's deliveries, of which a store lists the newest.
+struct delivery_query {
+    hook_id hook;
+    std::size_t rows_max = 0;                    ///< the number of deliveries
+    std::optional<delivery_id> delivery{};       ///< only this delivery
+    std::optional<delivery_id> older_than{};     ///< only older deliveries than this delivery, which need not exist any more
+    std::optional<delivery_state> state{};       ///< only deliveries in this state
+    std::size_t attempts_max = 0;                ///< the number of attempts that are listed of each delivery
 };
+
+/// A delivery with its last attempts, the most recently completed first. At least the last `limits::attempts_per_delivery_max` attempts of
+/// a delivery are kept.
+struct listed_delivery {
+    tollgate::delivery delivery;
+    std::vector<attempt> attempts{};
+};
+
+/// Given up deliveries of a hook: the oldest first, at most `rows_max`.
+struct given_up_deliveries {
+    hook_id hook;
+    instant since;  ///< only deliveries that were created at this time or later
+    std::size_t rows_max = 0;
+};
+
+/// The deliveries that a store's `resend` makes due: one in any state, or given up deliveries.
+using resend_request = std::variant<delivery_id, given_up_deliveries>;
 
 /// A hook that may have a delivery to send.
 struct due_hook {
@@ -4479,6 +4647,7 @@ struct new_authorization_code {
     instant expires_at;
     /// True if consent was skipped because all scopes were granted before. The code is then created only if they are still granted.
     bool only_if_granted = false;
+    resource_set resources = {};  ///< the resources that the tokens are for
 
     /// Returns the end of the replaceable codes: an existing equal code that expires by then and was not redeemed is replaced, because not
     /// enough time is left to send it again. A code that expires after `latest_end` is replaced as well.
@@ -4521,6 +4690,7 @@ struct code_redemption {
     std::optional<std::string> code_challenge{};
     instant now;
     issued_tokens tokens;  ///< stored only if the code is redeemed
+    resource_set resources{};  ///< those that the access token is for; empty: those of the code, which must contain them otherwise
     seconds grace{};  ///< time after redemption during which the code may be sent again, because a response may be lost
 };
 
@@ -4531,6 +4701,7 @@ enum class redemption_result : std::uint8_t {
     expired,            ///< the code has expired: nothing changed
     redirect_mismatch,  ///< the redirect_uri differs: the code stays valid
     verifier_mismatch,  ///< the verifier differs, is missing or is unexpected: the code stays valid
+    wrong_resource,     ///< the code is not for one of the requested resources: the code stays valid
     reused,             ///< the code was redeemed before: the tokens that were created from it are revoked
     repeated,           ///< the code was redeemed within the grace: nothing changed
 };
@@ -4541,16 +4712,22 @@ struct stored_code {
     instant expires_at;
     std::string_view redirect;
     std::optional<std::string_view> code_challenge{};
+    /// Digest of the refresh token that the redemption created, if the token still exists and was not replaced.
+    std::optional<digest> refresh_digest{};
+    resource_set resources{};
 };
 
 /// Decides the result of redeeming a known code of the application, for the verb `redeem_code` of a store. After `redeemed` the store
-/// creates the tokens; after `reused` it revokes the tokens that the first redemption created. Thread rule: any thread.
+/// creates the tokens, unless the code has a `redeemed_at`: then they exist, because the call repeats the redemption. After `reused` the
+/// store revokes the tokens that the first redemption created. Thread rule: any thread.
 [[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
+    if (code.redeemed_at && code.refresh_digest == shown.tokens.refresh_digest) return redemption_result::redeemed;
     if (code.redeemed_at)
         return is_recent(*code.redeemed_at, shown.now, shown.grace) ? redemption_result::repeated : redemption_result::reused;
     if (has_come(code.expires_at, shown.now, std::chrono::hours{limits::code_hours_max})) return redemption_result::expired;
     if (shown.redirect_uri && *shown.redirect_uri != code.redirect) return redemption_result::redirect_mismatch;
     if (shown.code_challenge != code.code_challenge) return redemption_result::verifier_mismatch;
+    if (!shown.resources.empty() && !code.resources.is_for_all(shown.resources)) return redemption_result::wrong_resource;
     return redemption_result::redeemed;
 }
 
@@ -4581,6 +4758,7 @@ struct token_refresh {
     instant access_expires_at;
     seconds refresh_lifetime;  ///< lifetime from `now`, at most until the token's absolute end
     std::optional<token_rotation> rotation{};  ///< empty if the refresh token stays valid
+    resource_set resources{};  ///< those that the access token is for; empty: those of the refresh token, which must contain them otherwise
 
     /// Returns when the refresh token expires if it is not used again. `absolute_end` is the `refresh_ends_at` of the first token of its
     /// family.
@@ -4598,26 +4776,39 @@ enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< the token is unknown, has expired, was revoked or belongs to another application
     too_wide,  ///< the refresh token does not have all scopes of `covering`
+    wrong_resource,  ///< the refresh token is not for one of the requested resources
     reused,    ///< the token was replaced before, and not within the grace: the grant of the user and the application was revoked
 };
 
 /// The stored properties of a refresh token on which a refresh depends.
 struct stored_refresh_token {
-    bool is_current = true;  ///< true if the presented token is the stored token; false if it is another token of the family
+    const digest& token;  ///< digest of the stored token; the presented token may be another token of its family
     const digest* replaced = nullptr;  ///< digest of the token that the stored token replaced; null if there was none
     instant replaced_at{};
     const scope_set& scopes;
+    bool has_access_token = false;  ///< true if the access token of the request exists, and was created with the stored token
+    resource_set resources{};
 };
 
+/// Returns true if the request repeats a refresh that was done: the access token and the successor, if any, exist. Then the store changes
+/// nothing. Thread rule: any thread.
+[[nodiscard]] inline bool is_repeated(const stored_refresh_token& token, const token_refresh& shown) noexcept {
+    if (!token.has_access_token) return false;
+    return token.token == (shown.rotation ? shown.rotation->successor_digest : shown.refresh_digest);
+}
+
 /// Decides the result of using a known, unexpired refresh token of the application, for the verb `refresh_access_token` of a store. After
-/// `reused` the store revokes the grant. Thread rule: any thread.
+/// `reused` the store revokes the grant. After `refreshed` it creates the access token, unless the request `is_repeated`. Thread rule: any
+/// thread.
 [[nodiscard]] inline refresh_result judge_refresh(const stored_refresh_token& token, const token_refresh& shown) noexcept {
-    if (!token.is_current) {
-        const bool was_just_replaced = token.replaced != nullptr && *token.replaced == shown.refresh_digest && shown.rotation &&
-                                       is_recent(token.replaced_at, shown.now, shown.rotation->grace);
-        if (!was_just_replaced) return refresh_result::reused;
+    if (token.token != shown.refresh_digest) {
+        const bool was_last = shown.rotation && token.replaced != nullptr && *token.replaced == shown.refresh_digest;
+        const bool may_repeat =
+            was_last && (is_repeated(token, shown) || is_recent(token.replaced_at, shown.now, shown.rotation->grace));
+        if (!may_repeat) return refresh_result::reused;
     }
     if (!token.scopes.contains_all(shown.covering)) return refresh_result::too_wide;
+    if (!shown.resources.empty() && !token.resources.is_for_all(shown.resources)) return refresh_result::wrong_resource;
     return refresh_result::refreshed;
 }
 
@@ -4639,6 +4830,7 @@ struct oauth_token {
     scope_set scopes;
     std::optional<instant> created_at;  ///< set for an access token
     instant expires_at;
+    resource_set resources{};  ///< the resources that it is for; empty: all
 };
 
 /// The state of a user's answer to a device.
@@ -4774,7 +4966,49 @@ struct new_access_token {
     scope_set scopes;
     instant created_at;
     instant expires_at;
+    /// True for a token for the accounts of the application's owner (RFC 6749 section 4.4). It is created only if the application is
+    /// confidential, may act for its owner and is not suspended, and if the owner is `user`.
+    bool for_owner = false;
+    resource_set resources = {};  ///< the resources that the token is for
 };
+
+/// Names a personal token by its username: 0 to 32 bytes of any value, valid during the call.
+struct personal_token_key {
+    std::string_view username;
+
+    friend bool operator==(const personal_token_key&, const personal_token_key&) noexcept = default;
+};
+
+/// Names an access token by the SHA-256 of the token.
+struct access_token_key {
+    digest token_digest;
+
+    friend bool operator==(const access_token_key&, const access_token_key&) noexcept = default;
+};
+
+/// Names the credential of a request.
+using credential_key = std::variant<personal_token_key, access_token_key>;
+
+/// Names the tokens that a store's `revoke` revokes: a personal token, by its id.
+struct personal_token_revocation {
+    token_id token;
+};
+
+/// Names an access token, or a refresh token with the access tokens that were created with it (RFC 7009). A refresh token is found by its
+/// own digest or its family's digest.
+struct oauth_token_revocation {
+    digest token_digest;
+    std::optional<application_id> application{};  ///< revokes only a token of this application; empty: a token of any application
+};
+
+/// Names the grant of a user to an application, with its codes, access tokens and refresh tokens.
+struct grant_revocation {
+    user_id user;
+    application_id application;
+};
+
+/// Names what a store's `revoke` revokes.
+using revocation = std::variant<personal_token_revocation, oauth_token_revocation, grant_revocation>;
 
 /// A credential with the data that authentication needs. It is read on every request, so it does not allocate.
 struct token_credential {
@@ -4786,6 +5020,7 @@ struct token_credential {
     std::optional<instant> last_used_at{};  ///< the recorded time; always empty if the store does not record uses
     std::optional<known_user> owner{};  ///< the user's data, if the store read it with the credential
     std::optional<token_id> token{};  ///< the id of a personal token, for logs; may be left empty
+    resource_set resources{};  ///< the resources that an access token is for; empty: all
 };
 
 }  // namespace tollgate
@@ -4897,6 +5132,15 @@ struct stored_session {
     std::string user_agent = {};      ///< visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
 };
 
+/// All sessions of a user except one, for instance after a password change.
+struct sessions_of_user {
+    user_id user;
+    std::optional<digest> except{};  ///< the digest of the cookie of the session that stays
+};
+
+/// The sessions that a store's `end_sessions` ends: the session with this digest of its cookie, or sessions of a user.
+using session_selection = std::variant<digest, sessions_of_user>;
+
 /// A session in the list of its user.
 struct listed_session {
     std::string id;  ///< an id that names the session among the sessions of its user, and reveals nothing of its cookie
@@ -4921,6 +5165,21 @@ namespace tollgate::inline v0 {
 struct api_license {
     std::string name = "MIT License";  ///< the license of this library, because the description contains its texts
     std::string url = "https://opensource.org/license/mit";
+};
+
+/// Whether applications may register themselves (RFC 7591).
+enum class dynamic_registration : std::uint8_t {
+    off,
+    open,        ///< any program, at a bounded rate and number
+    with_token,  ///< programs that send the initial access token
+};
+
+/// A response that `oauth_settings::fetch_client_document` received.
+struct fetched_document {
+    unsigned status = 0;
+    std::string content_type;
+    std::string body;
+    std::optional<seconds> fresh_for{};  ///< what the response's `Cache-Control` allows; empty if it says nothing
 };
 
 /// Settings that only OAuth uses.
@@ -4963,6 +5222,27 @@ struct oauth_settings {
     quota refreshes{1000, std::chrono::hours{1}};
     /// Refreshes of one application for all of its users: enough for a million users who refresh every hour.
     quota refreshes_of_client{60'000, std::chrono::minutes{3}};
+
+    /// URLs of protected resources beside those of the API, for which applications can ask for tokens (RFC 8707): other programs that learn
+    /// by introspection whether a token is for them. An `account_service` knows its own: the base URL, and `route_table::as_resource`.
+    std::vector<std::string> resources = {};
+
+    /// Gets a client ID metadata document (draft-ietf-oauth-client-id-metadata-document), so that a client_id that is an https URL needs no
+    /// registration: a `document_fetcher` of <tollgate/webhooks/document_fetcher.hpp>. Empty: such applications are unknown. Called on
+    /// worker threads, at most `client_documents_at_once_max` at a time; it must end within seconds.
+    std::function<result<fetched_document>(const std::string& url)> fetch_client_document = {};
+    /// Returns false for a host whose documents are refused. Empty: every host is accepted. Called from many threads at once.
+    std::function<bool(std::string_view host)> accepts_client_host = {};
+    quota client_documents{30, std::chrono::minutes{10}};  ///< documents that are fetched for requests of one address
+    std::size_t client_documents_max = 256;                ///< documents that are kept in memory
+    std::size_t client_documents_at_once_max = 4;
+
+    dynamic_registration registration = dynamic_registration::off;
+    digest initial_access_token = {};                   ///< `digest_of` the token for `dynamic_registration::with_token`
+    quota registrations{20, std::chrono::hours{1}};     ///< registrations of one address
+    /// Applications that nobody owns: those that registered themselves, and those that are known by a URL and have users. Those without
+    /// users are removed after a day.
+    std::size_t unowned_applications_max = 10'000;
 };
 
 /// Settings that only the account pages use.
@@ -5038,6 +5318,37 @@ struct account_service_settings {
 
 #endif  // TOLLGATE_MODEL_SETTINGS_HPP
 
+// <tollgate/model/sweep.hpp>
+#ifndef TOLLGATE_MODEL_SWEEP_HPP
+#define TOLLGATE_MODEL_SWEEP_HPP
+
+namespace tollgate::inline v0 {
+
+/// The sessions that a sweep deletes: those that are too old, and those that were not used for too long.
+struct session_ends {
+    instant created_before;
+    instant seen_before;
+};
+
+/// The rows that a store's `sweep` deletes: at most `rows_max` of the kinds whose times are set. A store ignores the times of kinds that it
+/// does not keep.
+struct sweep_request {
+    /// Codes, device codes and tokens that are no longer of use at this time. A device code is of use for
+    /// `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed, however far ahead the end is.
+    std::optional<instant> expired_at{};
+    /// Deliveries that have been delivered, given up or held since before this time, with their attempts, events without deliveries, and
+    /// remains of deleted hooks.
+    std::optional<instant> deliveries_ended_before{};
+    /// Applications that nobody owns and no user has authorized, and that were registered before this time.
+    std::optional<instant> unowned_registered_before{};
+    std::optional<session_ends> sessions{};
+    std::size_t rows_max = 0;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_SWEEP_HPP
+
 // <tollgate/contract/detail/reference.hpp>
 #ifndef TOLLGATE_CONTRACT_DETAIL_REFERENCE_HPP
 #define TOLLGATE_CONTRACT_DETAIL_REFERENCE_HPP
@@ -5100,9 +5411,8 @@ namespace tollgate::inline v0 {
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept hook_store = requires(S& s, const new_hook& created, const hook_change& changed, const account_ref& account,
-                              const service_name& service, hook_id id, std::size_t hooks_per_event_max,
-                              const std::string& secret, instant old_valid_until, const std::optional<digest>& replaced) {
+concept hook_store = requires(S& s, const new_hook& created, const hook_change& change, const account_ref& account,
+                              const service_name& service, hook_id id, std::size_t hooks_per_event_max) {
     // Creates a hook with a new id. Ids are never reused. error_kind::invalid if the account already has `hooks_per_event_max` hooks for
     // this event: counting and creating is one step, so that parallel calls cannot exceed the bound. error_kind::conflict if a hook that
     // was not deleted has the same `idempotency_key`.
@@ -5111,16 +5421,15 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
     // Returns the account of this service that a hook belongs to, which never changes, or an empty optional if the hook does not exist.
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
-    // Replaces a hook's secret. Returns true if the account has such a hook and, unless `replaced` is empty, its secret has the digest
-    // `replaced`. From now on, deliveries are signed with `secret`; until `old_valid_until`, also with the replaced secret; and with
-    // secrets that were replaced earlier until they expire. At most the last `limits::previous_secrets_max` replaced secrets are used. Only
-    // an outbox returns secrets, with due deliveries. A store without an outbox may pass the secret to the component that signs, or ignore
-    // it.
-    { s.replace_hook_secret(account, id, secret, old_valid_until, replaced) } -> std::same_as<result<bool>>;
-    // Sets a hook's event and target. Returns true if the account has such a hook. Waiting deliveries are sent to the new target. A target
-    // that differs from the previous target has not failed yet, so `failing_since` becomes empty. error_kind::invalid if the event changes
-    // and the account already has `hooks_per_event_max` hooks for the new event: counting and changing is one step, as in `create_hook`.
-    { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
+    // Changes a hook in one step. Returns true if the account has such a hook and:
+    // - `hook_secret_replacement`: unless `replaced` is empty, its secret has the digest `replaced`, or is already the new secret. At most
+    //   the last `limits::previous_secrets_max` replaced secrets are used. Only an outbox returns secrets, with due deliveries. A store
+    //   without an outbox may pass the secret to the component that signs, or ignore it.
+    // `hook_fields`: error_kind::invalid if the event changes and the account already has `hooks_per_event_max` hooks for the new event:
+    // counting and changing is one step, as in `create_hook`.
+    // `hook_enabling`: error_kind::unavailable if there are so many deliveries that the call takes too long: the hook stays disabled, and
+    // another call continues. A store without an outbox disables no hook, so it changes nothing.
+    { s.change_hook(account, id, change) } -> std::same_as<result<bool>>;
     // Deletes a hook. Returns true if the account had the hook.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
 };
@@ -5131,8 +5440,7 @@ struct hook_store_calls {
     result<hook_id> (*create_hook)(void*, const new_hook&, std::size_t);
     result<std::vector<hook>> (*hooks_of)(void*, const account_ref&);
     result<std::optional<account_ref>> (*account_of_hook)(void*, const service_name&, hook_id);
-    result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
-    result<bool> (*update_hook)(void*, const account_ref&, hook_id, const hook_change&, std::size_t);
+    result<bool> (*change_hook)(void*, const account_ref&, hook_id, const hook_change&);
     result<bool> (*delete_hook)(void*, const account_ref&, hook_id);
 };
 
@@ -5145,19 +5453,15 @@ struct calls_of_hook_store {
     static result<std::optional<account_ref>> account_of_hook(void* object, const service_name& service, hook_id id) {
         return object_at<T>(object).account_of_hook(service, id);
     }
-    static result<bool> replace_hook_secret(void* object, const account_ref& account, hook_id id, const std::string& secret,
-                                            instant old_valid_until, const std::optional<digest>& replaced) {
-        return object_at<T>(object).replace_hook_secret(account, id, secret, old_valid_until, replaced);
-    }
-    static result<bool> update_hook(void* object, const account_ref& account, hook_id id, const hook_change& changed,
-                                    std::size_t hooks_per_event_max) {
-        return object_at<T>(object).update_hook(account, id, changed, hooks_per_event_max);
+    static result<bool> change_hook(void* object, const account_ref& account, hook_id id, const hook_change& change) {
+        return object_at<T>(object).change_hook(account, id, change);
     }
     static result<bool> delete_hook(void* object, const account_ref& account, hook_id id) {
         return object_at<T>(object).delete_hook(account, id);
     }
 
-    static constexpr hook_store_calls table{&create_hook, &hooks_of, &account_of_hook, &replace_hook_secret, &update_hook, &delete_hook};
+    static constexpr hook_store_calls table{
+            &create_hook, &hooks_of, &account_of_hook, &change_hook, &delete_hook};
 };
 
 }  // namespace detail
@@ -5183,13 +5487,8 @@ public:
     [[nodiscard]] result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) const {
         return calls_->account_of_hook(object_, service, id);
     }
-    [[nodiscard]] result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                   instant old_valid_until, const std::optional<digest>& replaced) const {
-        return calls_->replace_hook_secret(object_, account, id, secret, old_valid_until, replaced);
-    }
-    [[nodiscard]] result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                           std::size_t hooks_per_event_max) const {
-        return calls_->update_hook(object_, account, id, changed, hooks_per_event_max);
+    [[nodiscard]] result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) const {
+        return calls_->change_hook(object_, account, id, change);
     }
     [[nodiscard]] result<bool> delete_hook(const account_ref& account, hook_id id) const {
         return calls_->delete_hook(object_, account, id);
@@ -5199,6 +5498,211 @@ public:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_CONTRACT_HOOK_STORE_HPP
+
+// <tollgate/contract/token_store.hpp>
+#ifndef TOLLGATE_CONTRACT_TOKEN_STORE_HPP
+#define TOLLGATE_CONTRACT_TOKEN_STORE_HPP
+
+namespace tollgate::inline v0 {
+
+/// Looks up the credentials of requests. This is all that authentication needs of a store.
+///
+/// A store in the same database as the directory may return the owner's quota and balance with the credential (`token_credential::owner`).
+/// The library then uses them instead of calling `quota_of` and `balance_of`. For a user that no longer exists, the store returns no owner,
+/// so that the library calls the directory, which reports this.
+///
+/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares
+/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error` (unavailable, internal); nothing is thrown.
+template <class S>
+concept credential_source = requires(S& s, const credential_key& key) {
+    // Returns the credential with this key, or an empty optional if there is none or it was revoked: the personal token with this username,
+    // compared byte for byte, or the access token with this digest, expired or not. Clients may send any username of 0 to 32 bytes; stored
+    // usernames are never empty. A store without access tokens finds none.
+    { s.find_credential(key) } -> std::same_as<result<std::optional<token_credential>>>;
+};
+
+/// A blocking store that caches credentials. Optional: requests that need nothing else are then answered on the I/O thread. For `unknown`,
+/// the library calls `find_credential` on a worker.
+///
+/// The function never blocks and never queries the store. It is called for every request with well-formed credentials.
+template <class S>
+concept credential_cache = credential_source<S> && requires(const S& s, const credential_key& key) {
+    // Returns the present result of `find_credential`; unknown if that needs a query.
+    { s.cached_credential(key) } noexcept -> std::same_as<lookup<token_credential>>;
+};
+
+/// Stores personal tokens. Every verb is atomic. When it returns, its effect is as durable as the store.
+///
+/// A call that failed may have had its effect, for instance if a connection ended before its result arrived. So a verb that is called again
+/// with the same digests, and has had its effect, returns the result of the first call. This holds for all contracts of a store.
+///
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
+template <class S>
+concept token_store = credential_source<S> && requires(S& s, const new_personal_token& created, std::size_t tokens_per_user_max,
+                                                       const personal_token_renewal& renewed, user_id user, token_id id,
+                                                       const revocation& revoked) {
+    // Creates a token with a new id. error_kind::conflict if the username is taken (by another token than the same user's with the same
+    // secret), invalid if the user already has `tokens_per_user_max` tokens: counting and creating is one step, so that parallel calls
+    // cannot exceed the bound.
+    { s.create_personal_token(created, tokens_per_user_max) } -> std::same_as<result<token_id>>;
+    // Returns the user's tokens, oldest first.
+    { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
+    // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns true if
+    // the user has such a token and, unless `renewed.replaced` is empty, its secret has the digest `renewed.replaced`, or already the new
+    // digest. The old secret is invalid as soon as the call returns.
+    { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
+    // Revokes a personal token, which is invalid as soon as the call returns. Returns true if there was such a token. A store returns false
+    // for kinds of tokens that it does not keep.
+    { s.revoke(revoked) } -> std::same_as<result<bool>>;
+};
+
+/// Stores access tokens. A part of `grant_store`; together with `credential_source`, it is enough for access tokens that your own code
+/// issues.
+template <class S>
+concept access_token_store = requires(S& s, const new_access_token& created, const revocation& revoked) {
+    // Creates a token. Returns true if it was created; false only for a token `for_owner` to which the application has no right.
+    // error_kind::conflict if the digest exists (for another token than the same user's and application's); too_many_requests, with
+    // `retry_at`, if the application has as many valid tokens of a user as the store keeps. The store deletes no valid token instead.
+    { s.create_access_token(created) } -> std::same_as<result<bool>>;
+    // Revokes tokens, which are invalid as soon as the call returns. Returns true if there was a token or a grant to revoke.
+    { s.revoke(revoked) } -> std::same_as<result<bool>>;
+};
+
+/// Records when a credential was last used, for the display to its owner. Optional.
+///
+/// The library calls the function about once an hour for a credential and about once a second in total, so each call may write to disk. An
+/// error does not affect the request.
+template <class S>
+concept use_recorder = requires(S& s, const credential_key& key, instant now, std::string_view from) {
+    // Sets `last_used_at` of a token, and of the grant that an access token belongs to, if any. Sets `last_used_from` of a personal token
+    // to `from`, a network such as 203.0.113.0/24, or empty. Succeeds if there is no such token.
+    { s.record_use(key, now, from) } -> std::same_as<result<void>>;
+};
+
+namespace detail {
+
+struct credential_source_calls {
+    result<std::optional<token_credential>> (*find_credential)(void*, const credential_key&);
+    lookup<token_credential> (*cached_credential)(void*, const credential_key&) noexcept;  // null if the store caches no credentials
+    result<void> (*record_use)(void*, const credential_key&, instant, std::string_view);   // null if the store records no uses
+};
+
+template <class S>
+struct calls_of_credential_source {
+    static result<std::optional<token_credential>> find_credential(void* object, const credential_key& key) {
+        return object_at<S>(object).find_credential(key);
+    }
+    static lookup<token_credential> cached_credential(void* object, const credential_key& key) noexcept {
+        return object_at<S>(object).cached_credential(key);
+    }
+    static result<void> record_use(void* object, const credential_key& key, instant now, std::string_view from) {
+        return object_at<S>(object).record_use(key, now, from);
+    }
+
+    static consteval credential_source_calls make_table() {
+        credential_source_calls calls{&find_credential, nullptr, nullptr};
+        if constexpr (credential_cache<S>) calls.cached_credential = &cached_credential;
+        if constexpr (use_recorder<S>) calls.record_use = &record_use;
+        return calls;
+    }
+    static constexpr credential_source_calls table = make_table();
+};
+
+struct token_store_calls {
+    result<token_id> (*create_personal_token)(void*, const new_personal_token&, std::size_t);
+    result<std::vector<personal_token>> (*personal_tokens_of)(void*, user_id);
+    result<bool> (*renew_personal_token)(void*, user_id, token_id, const personal_token_renewal&);
+    result<bool> (*revoke)(void*, const revocation&);
+};
+
+template <class S>
+struct calls_of_token_store {
+    static result<token_id> create_personal_token(void* object, const new_personal_token& created, std::size_t tokens_per_user_max) {
+        return object_at<S>(object).create_personal_token(created, tokens_per_user_max);
+    }
+    static result<std::vector<personal_token>> personal_tokens_of(void* object, user_id user) {
+        return object_at<S>(object).personal_tokens_of(user);
+    }
+    static result<bool> renew_personal_token(void* object, user_id user, token_id id, const personal_token_renewal& renewed) {
+        return object_at<S>(object).renew_personal_token(user, id, renewed);
+    }
+    static result<bool> revoke(void* object, const revocation& revoked) { return object_at<S>(object).revoke(revoked); }
+
+    static constexpr token_store_calls table{&create_personal_token, &personal_tokens_of, &renew_personal_token, &revoke};
+};
+
+}  // namespace detail
+
+/// A reference to a `credential_source` of any class, or to no object. The object must outlive the reference. The contract states the
+/// thread rule and the errors.
+class credential_source_ref : public detail::reference<detail::credential_source_calls> {
+public:
+    credential_source_ref() noexcept = default;
+    /// Constructs a reference to `store`.
+    template <class S>
+        requires detail::is_erasable<S, credential_source_ref>
+    credential_source_ref(S& store) noexcept {
+        static_assert(credential_source<S>, "tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp");
+        if constexpr (credential_source<S>) {
+            // Only public members: a store may inherit another store privately, and make only some of its members public.
+            if constexpr (requires { &S::cached_credential; })
+                static_assert(credential_cache<S>, "tollgate: a member named cached_credential exists, but this does not satisfy "
+                                                   "credential_cache; read tollgate/contract/token_store.hpp");
+            if constexpr (requires { &S::record_use; })
+                static_assert(use_recorder<S>, "tollgate: a member named record_use exists, but this does not satisfy use_recorder; "
+                                               "read tollgate/contract/token_store.hpp");
+            refer_to(store, detail::calls_of_credential_source<S>::table);
+        }
+    }
+
+    /// Calls the object's function of this name; see `credential_source`.
+    [[nodiscard]] result<std::optional<token_credential>> find_credential(const credential_key& key) const {
+        return calls_->find_credential(object_, key);
+    }
+
+    /// Calls the object's function of this name; see `credential_cache`. Returns `unknown` if the store is not a `credential_cache`.
+    [[nodiscard]] lookup<token_credential> cached_credential(const credential_key& key) const noexcept {
+        if (calls_->cached_credential == nullptr) return lookup<token_credential>::unknown();
+        return calls_->cached_credential(object_, key);
+    }
+
+    /// Returns true if the object is a `use_recorder`.
+    [[nodiscard]] bool records_uses() const noexcept { return calls_->record_use != nullptr; }
+    /// Calls the object's function of this name; see `use_recorder`. Precondition: records_uses().
+    [[nodiscard]] result<void> record_use(const credential_key& key, instant now, std::string_view from) const {
+        return calls_->record_use(object_, key, now, from);
+    }
+};
+
+/// A reference to a `token_store` of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
+class token_store_ref : public detail::reference<detail::token_store_calls> {
+public:
+    token_store_ref() noexcept = default;
+    /// Constructs a reference to `store`.
+    template <class S>
+        requires detail::is_erasable<S, token_store_ref>
+    token_store_ref(S& store) noexcept {
+        static_assert(token_store<S>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
+        if constexpr (token_store<S>) refer_to(store, detail::calls_of_token_store<S>::table);
+    }
+
+    /// Each calls the object's function of this name; see `token_store`.
+    [[nodiscard]] result<token_id> create_personal_token(const new_personal_token& created, std::size_t tokens_per_user_max) const {
+        return calls_->create_personal_token(object_, created, tokens_per_user_max);
+    }
+    [[nodiscard]] result<std::vector<personal_token>> personal_tokens_of(user_id user) const {
+        return calls_->personal_tokens_of(object_, user);
+    }
+    [[nodiscard]] result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) const {
+        return calls_->renew_personal_token(object_, user, id, renewed);
+    }
+    [[nodiscard]] result<bool> revoke(const revocation& revoked) const { return calls_->revoke(object_, revoked); }
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_TOKEN_STORE_HPP
 
 // <tollgate/contract/oauth_store.hpp>
 #ifndef TOLLGATE_CONTRACT_OAUTH_STORE_HPP
@@ -5212,32 +5716,24 @@ namespace tollgate::inline v0 {
 /// declares `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown. Every verb is atomic. When it
 /// returns, its effect is as durable as the store.
 template <class S>
-concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
-                                     application_id id, const digest& secret, const std::optional<digest>& replaced,
-                                     const application_change& changed, const std::optional<suspension>& suspended,
+concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner, application_id id,
+                                     const std::optional<user_id>& changed_by, const application_change& change,
                                      std::size_t applications_per_user_max) {
-    // Creates an application with a new id. error_kind::conflict if the client_id is taken, invalid if the owner already has
-    // `applications_per_user_max` applications.
+    // Creates an application with a new id. error_kind::conflict if the client_id is taken (by another application than the same owner's
+    // with the same secret), invalid if the owner already has `applications_per_user_max` applications.
     { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Returns the application with this client_id, or an empty optional if there is none.
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
     // Returns the owner's applications, oldest first, each with the number of its users.
     { s.applications_of(owner) } -> std::same_as<result<std::vector<application>>>;
-    // Changes an application. Returns true if the owner has such an application. If the application may no longer act for its owner, its
-    // tokens from `create_owner_token` are revoked.
-    { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
-    // Adds a secret. Returns true if the owner has such an application and, unless `replaced` is empty, its newest secret has the digest
-    // `replaced`. The previous secret stays valid beside the new secret. A secret before the previous one is invalid as soon as the call
-    // returns.
-    { s.add_client_secret(owner, id, secret, replaced) } -> std::same_as<result<bool>>;
-    // Removes the older of two secrets, which is invalid as soon as the call returns. Returns true if the owner has such an application
-    // with an older secret.
-    { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
-    // Suspends an application, changes the reason, or resumes the application (empty). Returns true if there is such an application.
-    // Suspending revokes all its access tokens. While it is suspended it gets neither access tokens nor codes: `create_code` returns
-    // `suspended`, `answer_device_code` approves nothing, `redeem_code` and `refresh_access_token` return `unknown`, and
-    // `create_owner_token` creates nothing, also in calls that overlap. Its grants and refresh tokens stay.
-    { s.set_suspension(id, suspended) } -> std::same_as<result<bool>>;
+    // Changes an application in one step. Returns true if there is such an application, if it belongs to the user `changed_by` (empty: to
+    // any user, for the operator), and:
+    // - `client_secret_addition`: unless `replaced` is empty, the newest secret has the digest `replaced`, or is already the added secret;
+    // - `older_secret_removal`: it has an older secret.
+    // While an application is suspended it gets neither access tokens nor codes: `create_code` returns `suspended`, `answer_device_code`
+    // approves nothing, `redeem_code` and `refresh_access_token` return `unknown`, and `create_access_token` creates no token `for_owner`,
+    // also in calls that overlap. Its grants and refresh tokens stay.
+    { s.change_application(changed_by, id, change) } -> std::same_as<result<bool>>;
     // Deletes an application, with its codes, grants, access and refresh tokens. Returns true if the owner had the application.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
@@ -5249,12 +5745,10 @@ concept application_store = requires(S& s, const new_application& created, std::
 /// exceed `limits::access_tokens_per_grant_max` may change nothing and return error_kind::too_many_requests, with the time at which there
 /// is room as `retry_at`. The stores of this library do both.
 template <class S>
-concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
-                               const token_refresh& refresh, const digest& token, user_id user, application_id application,
-                               const new_access_token& access, const new_device_code& device, const device_decision& decision,
-                               instant now, std::size_t rows_max) {
-    // Returns the scopes that this user has granted this application, or an empty optional if there is no grant, or it was revoked.
-    { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
+concept grant_store = access_token_store<S> &&
+                      requires(S& s, const new_authorization_code& code, const code_redemption& redemption, const token_refresh& refresh,
+                               const digest& token, user_id user, const new_device_code& device, const device_decision& decision,
+                               const sweep_request& sweep) {
     // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and was not redeemed, it is replaced
     // if the new code `replaces` the end of the existing code. Changes nothing if the digest exists in any other case, if the application
     // is suspended, or if the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone.
@@ -5264,26 +5758,22 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept for `limits::spent_code_seconds` after its
     // expiry, so that reuse is detected. If its application uses the code again, later than `grace` after the redemption, the refresh token
     // that was created from the code and the access tokens of the code and of that refresh token are revoked; the result names the user if
-    // there were any. error_kind::conflict if one of the new digests exists.
+    // there were any. error_kind::conflict if one of the new digests exists. A call that was repeated with the same digests returns
+    // `redeemed` again and changes nothing, also after the grace.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The refresh token must have the
     // `covering` scopes. The access token gets the `narrowed` scopes, also if the refresh token does not have them by name. With a
     // `rotation`, a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the replaced
     // token returns the same successor, even in parallel calls. After that, its use is `reused`, like the use of all tokens of the family
-    // that were replaced earlier. Reuse revokes the grant, and the result names its user. error_kind::conflict if a new digest exists.
+    // that were replaced earlier. Reuse revokes the grant, and the result names its user. error_kind::conflict if a new digest exists. A
+    // call that was repeated with the same digests returns its result again and changes nothing, also after the grace.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's digest.
-    // The access tokens that were created with it are revoked, too. The result does not reveal if the token existed.
-    { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
     // Returns the access or refresh token with this digest, expired or not, or an empty optional if there is none. A refresh token is also
     // found by its family's digest.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
-    // Creates an access token for the accounts of an application's owner, but only if the application is confidential and may act for its
-    // owner, and the owner is the user. Returns true if the token was created. error_kind::conflict if the digest exists.
-    { s.create_owner_token(access) } -> std::same_as<result<bool>>;
     // Stores a device's request. error_kind::not_found if the application does not exist, conflict if another request has the same
-    // `device_digest` or the same `user_digest`. If either digest equals the other digest of another request, a store may report a
-    // conflict, or not. Beyond `limits::device_codes_per_application_max`, a store may delete the oldest requests.
+    // `device_digest` or the same `user_digest` (and is not the same request). If either digest equals the other digest of another request,
+    // a store may report a conflict, or not. Beyond `limits::device_codes_per_application_max`, a store may delete the oldest requests.
     { s.create_device_code(device) } -> std::same_as<result<void>>;
     // Returns the request with this digest of the device's code or of the user's code, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;
@@ -5294,12 +5784,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.answer_device_code(decision) } -> std::same_as<result<std::optional<device_answer>>>;
     // Returns the user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
-    // Revokes a grant, and deletes its codes, access and refresh tokens. Returns true if there was a grant.
-    { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
-    // Deletes at most `rows_max` codes, device codes and tokens that are no longer of use at `now`, and returns the number of deleted rows.
-    // A device code is of use for `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed,
-    // however far ahead the end is.
-    { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
+    // Deletes rows that are no longer of use, and returns their number; see `sweep_request::expired_at`.
+    { s.sweep(sweep) } -> std::same_as<result<std::size_t>>;
 };
 
 /// Stores applications, grants, codes and tokens. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it
@@ -5313,24 +5799,19 @@ struct oauth_store_calls {
     result<application_id> (*create_application)(void*, const new_application&, std::size_t);
     result<std::optional<application>> (*find_application)(void*, std::string_view);
     result<std::vector<application>> (*applications_of)(void*, user_id);
-    result<bool> (*update_application)(void*, user_id, application_id, const application_change&);
-    result<bool> (*add_client_secret)(void*, user_id, application_id, const digest&, const std::optional<digest>&);
-    result<bool> (*remove_older_secret)(void*, user_id, application_id);
-    result<bool> (*set_suspension)(void*, application_id, const std::optional<suspension>&);
+    result<bool> (*change_application)(void*, const std::optional<user_id>&, application_id, const application_change&);
     result<bool> (*delete_application)(void*, user_id, application_id);
-    result<std::optional<scope_set>> (*granted_scopes)(void*, user_id, application_id);
     result<code_result> (*create_code)(void*, const new_authorization_code&);
     result<redeemed_code> (*redeem_code)(void*, const code_redemption&);
     result<refreshed_token> (*refresh_access_token)(void*, const token_refresh&);
-    result<void> (*revoke_oauth_token)(void*, application_id, const digest&);
     result<std::optional<oauth_token>> (*find_oauth_token)(void*, const digest&);
-    result<bool> (*create_owner_token)(void*, const new_access_token&);
+    result<bool> (*create_access_token)(void*, const new_access_token&);
+    result<bool> (*revoke)(void*, const revocation&);
     result<void> (*create_device_code)(void*, const new_device_code&);
     result<std::optional<device_code>> (*find_device_code)(void*, const digest&);
     result<std::optional<device_answer>> (*answer_device_code)(void*, const device_decision&);
     result<std::vector<grant>> (*grants_of)(void*, user_id);
-    result<bool> (*revoke_grant)(void*, user_id, application_id);
-    result<std::size_t> (*sweep_expired)(void*, instant, std::size_t);
+    result<std::size_t> (*sweep)(void*, const sweep_request&);
 };
 
 template <class T>
@@ -5344,24 +5825,12 @@ struct calls_of_oauth_store {
     static result<std::vector<application>> applications_of(void* object, user_id owner) {
         return object_at<T>(object).applications_of(owner);
     }
-    static result<bool> update_application(void* object, user_id owner, application_id id, const application_change& changed) {
-        return object_at<T>(object).update_application(owner, id, changed);
-    }
-    static result<bool> add_client_secret(void* object, user_id owner, application_id id, const digest& secret,
-                                          const std::optional<digest>& replaced) {
-        return object_at<T>(object).add_client_secret(owner, id, secret, replaced);
-    }
-    static result<bool> remove_older_secret(void* object, user_id owner, application_id id) {
-        return object_at<T>(object).remove_older_secret(owner, id);
-    }
-    static result<bool> set_suspension(void* object, application_id id, const std::optional<suspension>& suspended) {
-        return object_at<T>(object).set_suspension(id, suspended);
+    static result<bool> change_application(void* object, const std::optional<user_id>& changed_by, application_id id,
+                                           const application_change& change) {
+        return object_at<T>(object).change_application(changed_by, id, change);
     }
     static result<bool> delete_application(void* object, user_id owner, application_id id) {
         return object_at<T>(object).delete_application(owner, id);
-    }
-    static result<std::optional<scope_set>> granted_scopes(void* object, user_id user, application_id application) {
-        return object_at<T>(object).granted_scopes(user, application);
     }
     static result<code_result> create_code(void* object, const new_authorization_code& code) {
         return object_at<T>(object).create_code(code);
@@ -5372,15 +5841,13 @@ struct calls_of_oauth_store {
     static result<refreshed_token> refresh_access_token(void* object, const token_refresh& refresh) {
         return object_at<T>(object).refresh_access_token(refresh);
     }
-    static result<void> revoke_oauth_token(void* object, application_id application, const digest& token) {
-        return object_at<T>(object).revoke_oauth_token(application, token);
-    }
     static result<std::optional<oauth_token>> find_oauth_token(void* object, const digest& token) {
         return object_at<T>(object).find_oauth_token(token);
     }
-    static result<bool> create_owner_token(void* object, const new_access_token& access) {
-        return object_at<T>(object).create_owner_token(access);
+    static result<bool> create_access_token(void* object, const new_access_token& created) {
+        return object_at<T>(object).create_access_token(created);
     }
+    static result<bool> revoke(void* object, const revocation& revoked) { return object_at<T>(object).revoke(revoked); }
     static result<void> create_device_code(void* object, const new_device_code& device) {
         return object_at<T>(object).create_device_code(device);
     }
@@ -5391,18 +5858,12 @@ struct calls_of_oauth_store {
         return object_at<T>(object).answer_device_code(decision);
     }
     static result<std::vector<grant>> grants_of(void* object, user_id user) { return object_at<T>(object).grants_of(user); }
-    static result<bool> revoke_grant(void* object, user_id user, application_id application) {
-        return object_at<T>(object).revoke_grant(user, application);
-    }
-    static result<std::size_t> sweep_expired(void* object, instant now, std::size_t rows_max) {
-        return object_at<T>(object).sweep_expired(now, rows_max);
-    }
+    static result<std::size_t> sweep(void* object, const sweep_request& request) { return object_at<T>(object).sweep(request); }
 
     static constexpr oauth_store_calls table{
-            &create_application, &find_application, &applications_of, &update_application, &add_client_secret, &remove_older_secret,
-            &set_suspension, &delete_application, &granted_scopes, &create_code, &redeem_code, &refresh_access_token, &revoke_oauth_token,
-            &find_oauth_token, &create_owner_token, &create_device_code, &find_device_code, &answer_device_code, &grants_of, &revoke_grant,
-            &sweep_expired};
+            &create_application, &find_application, &applications_of, &change_application, &delete_application, &create_code, &redeem_code,
+            &refresh_access_token, &find_oauth_token, &create_access_token, &revoke, &create_device_code, &find_device_code,
+            &answer_device_code, &grants_of, &sweep};
 };
 
 }  // namespace detail
@@ -5428,24 +5889,12 @@ public:
         return calls_->find_application(object_, client_id);
     }
     [[nodiscard]] result<std::vector<application>> applications_of(user_id owner) const { return calls_->applications_of(object_, owner); }
-    [[nodiscard]] result<bool> update_application(user_id owner, application_id id, const application_change& changed) const {
-        return calls_->update_application(object_, owner, id, changed);
-    }
-    [[nodiscard]] result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
-                                                 const std::optional<digest>& replaced) const {
-        return calls_->add_client_secret(object_, owner, id, secret, replaced);
-    }
-    [[nodiscard]] result<bool> remove_older_secret(user_id owner, application_id id) const {
-        return calls_->remove_older_secret(object_, owner, id);
-    }
-    [[nodiscard]] result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) const {
-        return calls_->set_suspension(object_, id, suspended);
+    [[nodiscard]] result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                  const application_change& change) const {
+        return calls_->change_application(object_, changed_by, id, change);
     }
     [[nodiscard]] result<bool> delete_application(user_id owner, application_id id) const {
         return calls_->delete_application(object_, owner, id);
-    }
-    [[nodiscard]] result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) const {
-        return calls_->granted_scopes(object_, user, application);
     }
     [[nodiscard]] result<code_result> create_code(const new_authorization_code& code) const { return calls_->create_code(object_, code); }
     [[nodiscard]] result<redeemed_code> redeem_code(const code_redemption& redemption) const {
@@ -5454,15 +5903,13 @@ public:
     [[nodiscard]] result<refreshed_token> refresh_access_token(const token_refresh& refresh) const {
         return calls_->refresh_access_token(object_, refresh);
     }
-    [[nodiscard]] result<void> revoke_oauth_token(application_id application, const digest& token) const {
-        return calls_->revoke_oauth_token(object_, application, token);
-    }
     [[nodiscard]] result<std::optional<oauth_token>> find_oauth_token(const digest& token) const {
         return calls_->find_oauth_token(object_, token);
     }
-    [[nodiscard]] result<bool> create_owner_token(const new_access_token& access) const {
-        return calls_->create_owner_token(object_, access);
+    [[nodiscard]] result<bool> create_access_token(const new_access_token& created) const {
+        return calls_->create_access_token(object_, created);
     }
+    [[nodiscard]] result<bool> revoke(const revocation& revoked) const { return calls_->revoke(object_, revoked); }
     [[nodiscard]] result<void> create_device_code(const new_device_code& device) const {
         return calls_->create_device_code(object_, device);
     }
@@ -5473,12 +5920,7 @@ public:
         return calls_->answer_device_code(object_, decision);
     }
     [[nodiscard]] result<std::vector<grant>> grants_of(user_id user) const { return calls_->grants_of(object_, user); }
-    [[nodiscard]] result<bool> revoke_grant(user_id user, application_id application) const {
-        return calls_->revoke_grant(object_, user, application);
-    }
-    [[nodiscard]] result<std::size_t> sweep_expired(instant now, std::size_t rows_max) const {
-        return calls_->sweep_expired(object_, now, rows_max);
-    }
+    [[nodiscard]] result<std::size_t> sweep(const sweep_request& request) const { return calls_->sweep(object_, request); }
 };
 
 }  // namespace tollgate
@@ -5558,13 +6000,12 @@ concept event_sink = requires(S& s, const event& reported, const message_seed& s
 /// it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
-                                           std::span<const attempt_result> ended, const account_ref& account,
-                                           hook_id hook, delivery_id delivery, instant now, instant ended_before, instant since,
-                                           std::size_t rows_max, std::optional<delivery_id> which, const event& reported,
-                                           const message_seed& seed, std::optional<delivery_state> state) {
-    // Adds a delivery of this event, due now, for this hook alone, also if the hook is for another event. Test events use it. Returns true
-    // if the event's account has such a hook. error_kind::conflict if the hook is disabled.
-    { s.append_event_to(hook, reported, seed, now) } -> std::same_as<result<bool>>;
+                                           std::span<const attempt_result> ended, const account_ref& account, hook_id only_to,
+                                           const delivery_query& query, const resend_request& resent, instant now, std::size_t rows_max,
+                                           const event& reported, const message_seed& seed, const sweep_request& sweep) {
+    // Adds a delivery of this event, due now, for the hook `only_to` alone, also if the hook is for another event. Test events use it.
+    // Returns the number of deliveries: none if the event's account has no such hook. error_kind::conflict if the hook is disabled.
+    { s.append_event(reported, seed, now, only_to) } -> std::same_as<result<std::size_t>>;
     // Returns hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due. A delivery can be leased
     // if its time has come or its lease has ended. A hook may be listed too early, but only until a `lease` call finds no due delivery.
     { s.due_hooks(now, rows_max) } -> std::same_as<result<due_hook_page>>;
@@ -5581,27 +6022,15 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // disabled hook are held: waiting deliveries at once, leased deliveries when they are completed and still have to be sent, or when
     // their lease has ended.
     { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
-    // Returns the hook's deliveries, newest first, at most `rows_max`; none if the hook belongs to another account. With `which`, returns
-    // only older deliveries than that delivery, which need not exist any more; with `state`, only deliveries in that state.
-    { s.deliveries_of(account, hook, rows_max, which, state) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
-    // Returns the hook's attempts, the most recently completed first, at most `rows_max`; with `which`, only attempts of that delivery. At
-    // least the last `limits::attempts_per_delivery_max` attempts of a delivery are kept.
-    { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
-    // Makes a delivery in any state due now and restarts its retry plan. Returns true if the account has such a delivery. If the delivery
-    // is leased, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by then).
-    // error_kind::conflict while its hook is disabled.
-    { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
-    // Makes the hook's given up deliveries due now that were created at `since` or later, and restarts their retry plans: the oldest first,
-    // at most `rows_max`. Returns the number of deliveries; none if the hook belongs to another account. error_kind::conflict if the hook
-    // is disabled.
-    { s.resend_given_up(account, hook, since, rows_max, now) } -> std::same_as<result<std::size_t>>;
-    // Enables a hook. Returns true if the account has such a hook. The hook is no longer disabled or failing; its held deliveries are due
-    // now, and their retry plans start over. error_kind::unavailable if there are so many deliveries that the call takes too long: the hook
-    // stays disabled, and another call continues.
-    { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
-    // Removes deliveries that have been delivered, given up or held since before `ended_before`, at most `rows_max`, with their attempts,
-    // events without deliveries, and remains of deleted hooks. Returns the number of removed deliveries.
-    { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<result<std::size_t>>;
+    // Returns the deliveries of the account's hook that `query` selects, newest first, with their last attempts; none if the hook belongs
+    // to another account.
+    { s.deliveries_of(account, query) } -> std::same_as<result<std::vector<listed_delivery>>>;
+    // Makes deliveries of the account's hooks due now and restarts their retry plans. Returns their number: none if the account has no such
+    // delivery. If a delivery is leased, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is
+    // disabled by then). error_kind::conflict while the hook is disabled.
+    { s.resend(account, resent, now) } -> std::same_as<result<std::size_t>>;
+    // Deletes deliveries, and returns their number; see `sweep_request::deliveries_ended_before`.
+    { s.sweep(sweep) } -> std::same_as<result<std::size_t>>;
 };
 
 /// An outbox to which other processes may append events. Several times a second, a worker compares the number that `changes_seen` returns,
@@ -5628,29 +6057,22 @@ concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t ro
 namespace detail {
 
 struct outbox_calls {
-    result<std::size_t> (*append_event)(void*, const event&, const message_seed&, instant);
-    result<bool> (*append_event_to)(void*, hook_id, const event&, const message_seed&, instant);
+    result<std::size_t> (*append_event)(void*, const event&, const message_seed&, instant, std::optional<hook_id>);
     result<due_hook_page> (*due_hooks)(void*, instant, std::size_t);
     result<std::vector<due_delivery>> (*lease)(void*, std::span<const lease_request>, const lease_time&);
     result<std::vector<completion>> (*complete)(void*, std::span<const attempt_result>, instant);
-    result<std::vector<delivery>> (*deliveries_of)(void*, const account_ref&, hook_id, std::size_t, std::optional<delivery_id>,
-                                                   std::optional<delivery_state>);
-    result<std::vector<recorded_attempt>> (*attempts_of)(void*, const account_ref&, hook_id, std::size_t, std::optional<delivery_id>);
-    result<bool> (*resend)(void*, const account_ref&, delivery_id, instant);
-    result<std::size_t> (*resend_given_up)(void*, const account_ref&, hook_id, instant, std::size_t, instant);
-    result<bool> (*enable_hook)(void*, const account_ref&, hook_id, instant);
-    result<std::size_t> (*sweep_deliveries)(void*, instant, std::size_t);
+    result<std::vector<listed_delivery>> (*deliveries_of)(void*, const account_ref&, const delivery_query&);
+    result<std::size_t> (*resend)(void*, const account_ref&, const resend_request&, instant);
+    result<std::size_t> (*sweep)(void*, const sweep_request&);
     std::optional<std::uint64_t> (*changes_seen)(void*) noexcept;
     result<delivery_backlog> (*backlog)(void*, instant, std::size_t);
 };
 
 template <class T>
 struct calls_of_outbox {
-    static result<std::size_t> append_event(void* object, const event& reported, const message_seed& seed, instant now) {
-        return object_at<T>(object).append_event(reported, seed, now);
-    }
-    static result<bool> append_event_to(void* object, hook_id hook, const event& reported, const message_seed& seed, instant now) {
-        return object_at<T>(object).append_event_to(hook, reported, seed, now);
+    static result<std::size_t> append_event(void* object, const event& reported, const message_seed& seed, instant now,
+                                            std::optional<hook_id> only_to) {
+        return object_at<T>(object).append_event(reported, seed, now, only_to);
     }
     static result<due_hook_page> due_hooks(void* object, instant now, std::size_t rows_max) {
         return object_at<T>(object).due_hooks(now, rows_max);
@@ -5661,36 +6083,20 @@ struct calls_of_outbox {
     static result<std::vector<completion>> complete(void* object, std::span<const attempt_result> ended, instant now) {
         return object_at<T>(object).complete(ended, now);
     }
-    static result<std::vector<delivery>> deliveries_of(void* object, const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                       std::optional<delivery_id> older_than, std::optional<delivery_state> state) {
-        return object_at<T>(object).deliveries_of(account, hook, rows_max, older_than, state);
+    static result<std::vector<listed_delivery>> deliveries_of(void* object, const account_ref& account, const delivery_query& query) {
+        return object_at<T>(object).deliveries_of(account, query);
     }
-    static result<std::vector<recorded_attempt>> attempts_of(void* object, const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                             std::optional<delivery_id> delivery) {
-        return object_at<T>(object).attempts_of(account, hook, rows_max, delivery);
+    static result<std::size_t> resend(void* object, const account_ref& account, const resend_request& resent, instant now) {
+        return object_at<T>(object).resend(account, resent, now);
     }
-    static result<bool> resend(void* object, const account_ref& account, delivery_id delivery, instant now) {
-        return object_at<T>(object).resend(account, delivery, now);
-    }
-    static result<std::size_t> resend_given_up(void* object, const account_ref& account, hook_id hook, instant since,
-                                               std::size_t rows_max, instant now) {
-        return object_at<T>(object).resend_given_up(account, hook, since, rows_max, now);
-    }
-    static result<bool> enable_hook(void* object, const account_ref& account, hook_id hook, instant now) {
-        return object_at<T>(object).enable_hook(account, hook, now);
-    }
-    static result<std::size_t> sweep_deliveries(void* object, instant ended_before, std::size_t rows_max) {
-        return object_at<T>(object).sweep_deliveries(ended_before, rows_max);
-    }
+    static result<std::size_t> sweep(void* object, const sweep_request& request) { return object_at<T>(object).sweep(request); }
     static std::optional<std::uint64_t> changes_seen(void* object) noexcept { return object_at<T>(object).changes_seen(); }
     static result<delivery_backlog> backlog(void* object, instant now, std::size_t rows_max) {
         return object_at<T>(object).backlog(now, rows_max);
     }
 
     static consteval outbox_calls make_table() {
-        outbox_calls calls{
-                &append_event, &append_event_to, &due_hooks, &lease, &complete, &deliveries_of, &attempts_of, &resend, &resend_given_up,
-                &enable_hook, &sweep_deliveries, nullptr, nullptr};
+        outbox_calls calls{&append_event, &due_hooks, &lease, &complete, &deliveries_of, &resend, &sweep, nullptr, nullptr};
         if constexpr (shared_outbox<T>) calls.changes_seen = &changes_seen;
         if constexpr (backlog_source<T>) calls.backlog = &backlog;
         return calls;
@@ -5719,11 +6125,9 @@ public:
     }
 
     /// Each calls the object's function of this name; see `outbox`.
-    [[nodiscard]] result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) const {
-        return calls_->append_event(object_, reported, seed, now);
-    }
-    [[nodiscard]] result<bool> append_event_to(hook_id hook, const event& reported, const message_seed& seed, instant now) const {
-        return calls_->append_event_to(object_, hook, reported, seed, now);
+    [[nodiscard]] result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                                   std::optional<hook_id> only_to = {}) const {
+        return calls_->append_event(object_, reported, seed, now, only_to);
     }
     [[nodiscard]] result<due_hook_page> due_hooks(instant now, std::size_t rows_max) const {
         return calls_->due_hooks(object_, now, rows_max);
@@ -5734,28 +6138,13 @@ public:
     [[nodiscard]] result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) const {
         return calls_->complete(object_, ended, now);
     }
-    [[nodiscard]] result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                              std::optional<delivery_id> older_than,
-                                                              std::optional<delivery_state> state) const {
-        return calls_->deliveries_of(object_, account, hook, rows_max, older_than, state);
+    [[nodiscard]] result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) const {
+        return calls_->deliveries_of(object_, account, query);
     }
-    [[nodiscard]] result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                    std::optional<delivery_id> delivery) const {
-        return calls_->attempts_of(object_, account, hook, rows_max, delivery);
+    [[nodiscard]] result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) const {
+        return calls_->resend(object_, account, resent, now);
     }
-    [[nodiscard]] result<bool> resend(const account_ref& account, delivery_id delivery, instant now) const {
-        return calls_->resend(object_, account, delivery, now);
-    }
-    [[nodiscard]] result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
-                                                      instant now) const {
-        return calls_->resend_given_up(object_, account, hook, since, rows_max, now);
-    }
-    [[nodiscard]] result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) const {
-        return calls_->enable_hook(object_, account, hook, now);
-    }
-    [[nodiscard]] result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) const {
-        return calls_->sweep_deliveries(object_, ended_before, rows_max);
-    }
+    [[nodiscard]] result<std::size_t> sweep(const sweep_request& request) const { return calls_->sweep(object_, request); }
 
     /// Returns true if the object is a `shared_outbox`.
     [[nodiscard]] bool tells_changes() const noexcept { return calls_->changes_seen != nullptr; }
@@ -5773,238 +6162,6 @@ public:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_CONTRACT_OUTBOX_HPP
-
-// <tollgate/contract/token_store.hpp>
-#ifndef TOLLGATE_CONTRACT_TOKEN_STORE_HPP
-#define TOLLGATE_CONTRACT_TOKEN_STORE_HPP
-
-namespace tollgate::inline v0 {
-
-/// Looks up the credentials of requests. This is all that authentication needs of a store.
-///
-/// A store in the same database as the directory may return the owner's quota and balance with the credential (`token_credential::owner`).
-/// The library then uses them instead of calling `quota_of` and `balance_of`. For a user that no longer exists, the store returns no owner,
-/// so that the library calls the directory, which reports this.
-///
-/// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares
-/// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error` (unavailable, internal); nothing is thrown.
-template <class S>
-concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // Returns the personal token with this username, compared byte for byte, or an empty optional if there is none or it was revoked.
-    // Clients may send any username of 0 to 32 bytes; stored usernames are never empty.
-    { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
-    // Returns the access token with this digest, expired or not, or an empty optional if there is none or it was revoked.
-    { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
-};
-
-/// A blocking store that caches credentials. Optional: requests that need nothing else are then answered on the I/O thread. For `unknown`,
-/// the library calls `find_personal_token` or `find_access_token` on a worker.
-///
-/// The functions never block and never query the store. They are called for every request with well-formed credentials.
-template <class S>
-concept credential_cache = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
-    // Returns the present result of `find_personal_token`; unknown if that needs a query.
-    { s.cached_personal_token(username) } noexcept -> std::same_as<lookup<token_credential>>;
-    // Returns the present result of `find_access_token`; unknown if that needs a query.
-    { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
-};
-
-/// Stores personal tokens. Every verb is atomic. When it returns, its effect is as durable as the store.
-///
-/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
-template <class S>
-concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
-                                                       std::size_t tokens_per_user_max,
-                                                       const personal_token_renewal& renewed, user_id user, token_id id) {
-    // Creates a token with a new id. error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`
-    // tokens: counting and creating is one step, so that parallel calls cannot exceed the bound.
-    { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
-    // Returns the user's tokens, oldest first.
-    { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
-    // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns true if
-    // the user has such a token and, unless `renewed.replaced` is empty, its secret has the digest `renewed.replaced`. The old secret is
-    // invalid as soon as the call returns.
-    { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
-    // Revokes a token, which is invalid as soon as the call returns. Returns true if there was such a token.
-    { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
-};
-
-/// Stores access tokens that your own code issues. Optional: the verbs of `oauth_store` create and revoke the tokens of OAuth 2.0.
-template <class S>
-concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const digest& token) {
-    // Creates a token. error_kind::conflict if the digest exists; too_many_requests, with `retry_at`, if the application has as many valid
-    // tokens of a user as the store keeps. The store deletes no valid token instead.
-    { s.create_access_token(created) } -> std::same_as<result<void>>;
-    // Revokes a token. Returns true if there was such a token.
-    { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
-};
-
-/// Records when a credential was last used, for the display to its owner. Optional.
-///
-/// The library calls the functions about once an hour for a credential and about once a second in total, so each call may write to disk. An
-/// error does not affect the request.
-template <class S>
-concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now, std::string_view from) {
-    // Sets the token's `last_used_at` and `last_used_from`, a network such as 203.0.113.0/24, or empty. Succeeds if there is no such token.
-    { s.record_personal_token_use(username, now, from) } -> std::same_as<result<void>>;
-    // Sets the token's `last_used_at`, and that of the grant that the token belongs to, if any. Succeeds if there is no such token.
-    { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
-};
-
-namespace detail {
-
-struct credential_source_calls {
-    result<std::optional<token_credential>> (*find_personal_token)(void*, std::string_view);
-    result<std::optional<token_credential>> (*find_access_token)(void*, const digest&);
-    lookup<token_credential> (*cached_personal_token)(void*, std::string_view) noexcept;  // null if the store caches no credentials
-    lookup<token_credential> (*cached_access_token)(void*, const digest&) noexcept;
-    result<void> (*record_personal_token_use)(void*, std::string_view, instant, std::string_view);  // null if the store records no uses
-    result<void> (*record_access_token_use)(void*, const digest&, instant);
-};
-
-template <class S>
-struct calls_of_credential_source {
-    static result<std::optional<token_credential>> find_personal_token(void* object, std::string_view username) {
-        return object_at<S>(object).find_personal_token(username);
-    }
-    static result<std::optional<token_credential>> find_access_token(void* object, const digest& token) {
-        return object_at<S>(object).find_access_token(token);
-    }
-    static lookup<token_credential> cached_personal_token(void* object, std::string_view username) noexcept {
-        return object_at<S>(object).cached_personal_token(username);
-    }
-    static lookup<token_credential> cached_access_token(void* object, const digest& token) noexcept {
-        return object_at<S>(object).cached_access_token(token);
-    }
-    static result<void> record_personal_token_use(void* object, std::string_view username, instant now, std::string_view from) {
-        return object_at<S>(object).record_personal_token_use(username, now, from);
-    }
-    static result<void> record_access_token_use(void* object, const digest& token, instant now) {
-        return object_at<S>(object).record_access_token_use(token, now);
-    }
-
-    static consteval credential_source_calls make_table() {
-        credential_source_calls calls{&find_personal_token, &find_access_token, nullptr, nullptr, nullptr, nullptr};
-        if constexpr (credential_cache<S>) {
-            calls.cached_personal_token = &cached_personal_token;
-            calls.cached_access_token = &cached_access_token;
-        }
-        if constexpr (use_recorder<S>) {
-            calls.record_personal_token_use = &record_personal_token_use;
-            calls.record_access_token_use = &record_access_token_use;
-        }
-        return calls;
-    }
-    static constexpr credential_source_calls table = make_table();
-};
-
-struct token_store_calls {
-    result<token_id> (*create_personal_token)(void*, const new_personal_token&, std::size_t);
-    result<std::vector<personal_token>> (*personal_tokens_of)(void*, user_id);
-    result<bool> (*renew_personal_token)(void*, user_id, token_id, const personal_token_renewal&);
-    result<bool> (*revoke_personal_token)(void*, token_id);
-};
-
-template <class S>
-struct calls_of_token_store {
-    static result<token_id> create_personal_token(void* object, const new_personal_token& created, std::size_t tokens_per_user_max) {
-        return object_at<S>(object).create_personal_token(created, tokens_per_user_max);
-    }
-    static result<std::vector<personal_token>> personal_tokens_of(void* object, user_id user) {
-        return object_at<S>(object).personal_tokens_of(user);
-    }
-    static result<bool> renew_personal_token(void* object, user_id user, token_id id, const personal_token_renewal& renewed) {
-        return object_at<S>(object).renew_personal_token(user, id, renewed);
-    }
-    static result<bool> revoke_personal_token(void* object, token_id id) { return object_at<S>(object).revoke_personal_token(id); }
-
-    static constexpr token_store_calls table{&create_personal_token, &personal_tokens_of, &renew_personal_token, &revoke_personal_token};
-};
-
-}  // namespace detail
-
-/// A reference to a `credential_source` of any class, or to no object. The object must outlive the reference. The contract states the
-/// thread rule and the errors.
-class credential_source_ref : public detail::reference<detail::credential_source_calls> {
-public:
-    credential_source_ref() noexcept = default;
-    /// Constructs a reference to `store`.
-    template <class S>
-        requires detail::is_erasable<S, credential_source_ref>
-    credential_source_ref(S& store) noexcept {
-        static_assert(credential_source<S>, "tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp");
-        if constexpr (credential_source<S>) {
-            // Only public members: a store may inherit another store privately, and make only some of its members public.
-            if constexpr (requires { &S::cached_personal_token; } || requires { &S::cached_access_token; })
-                static_assert(credential_cache<S>,
-                              "tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy "
-                              "credential_cache; read tollgate/contract/token_store.hpp");
-            if constexpr (requires { &S::record_personal_token_use; } || requires { &S::record_access_token_use; })
-                static_assert(use_recorder<S>,
-                              "tollgate: a member named record_personal_token_use or record_access_token_use exists, but this does not "
-                              "satisfy use_recorder; read tollgate/contract/token_store.hpp");
-            refer_to(store, detail::calls_of_credential_source<S>::table);
-        }
-    }
-
-    /// Each calls the object's function of this name; see `credential_source`.
-    [[nodiscard]] result<std::optional<token_credential>> find_personal_token(std::string_view username) const {
-        return calls_->find_personal_token(object_, username);
-    }
-    [[nodiscard]] result<std::optional<token_credential>> find_access_token(const digest& token) const {
-        return calls_->find_access_token(object_, token);
-    }
-
-    /// Each calls the object's function of this name; see `credential_cache`. Returns `unknown` if the store is not a `credential_cache`.
-    [[nodiscard]] lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
-        if (calls_->cached_personal_token == nullptr) return lookup<token_credential>::unknown();
-        return calls_->cached_personal_token(object_, username);
-    }
-    [[nodiscard]] lookup<token_credential> cached_access_token(const digest& token) const noexcept {
-        if (calls_->cached_access_token == nullptr) return lookup<token_credential>::unknown();
-        return calls_->cached_access_token(object_, token);
-    }
-
-    /// Returns true if the object is a `use_recorder`.
-    [[nodiscard]] bool records_uses() const noexcept { return calls_->record_personal_token_use != nullptr; }
-    /// Each calls the object's function of this name; see `use_recorder`. Precondition: records_uses().
-    [[nodiscard]] result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) const {
-        return calls_->record_personal_token_use(object_, username, now, from);
-    }
-    [[nodiscard]] result<void> record_access_token_use(const digest& token, instant now) const {
-        return calls_->record_access_token_use(object_, token, now);
-    }
-};
-
-/// A reference to a `token_store` of any class, or to no object. The object must outlive the reference. The contract states the thread
-/// rule and the errors.
-class token_store_ref : public detail::reference<detail::token_store_calls> {
-public:
-    token_store_ref() noexcept = default;
-    /// Constructs a reference to `store`.
-    template <class S>
-        requires detail::is_erasable<S, token_store_ref>
-    token_store_ref(S& store) noexcept {
-        static_assert(token_store<S>, "tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp");
-        if constexpr (token_store<S>) refer_to(store, detail::calls_of_token_store<S>::table);
-    }
-
-    /// Each calls the object's function of this name; see `token_store`.
-    [[nodiscard]] result<token_id> create_personal_token(const new_personal_token& created, std::size_t tokens_per_user_max) const {
-        return calls_->create_personal_token(object_, created, tokens_per_user_max);
-    }
-    [[nodiscard]] result<std::vector<personal_token>> personal_tokens_of(user_id user) const {
-        return calls_->personal_tokens_of(object_, user);
-    }
-    [[nodiscard]] result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) const {
-        return calls_->renew_personal_token(object_, user, id, renewed);
-    }
-    [[nodiscard]] result<bool> revoke_personal_token(token_id id) const { return calls_->revoke_personal_token(object_, id); }
-};
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_CONTRACT_TOKEN_STORE_HPP
 
 // <tollgate/contract/account_store.hpp>
 #ifndef TOLLGATE_CONTRACT_ACCOUNT_STORE_HPP
@@ -6025,6 +6182,10 @@ public:
         : credential_source_ref{store}, token_store_ref{store}, oauth_store_ref{store}, hook_store_ref{store} {
         if constexpr (outbox<Store>) static_cast<outbox_ref&>(*this) = outbox_ref{store};
     }
+
+    /// The same functions of the store, whichever contract names them.
+    using token_store_ref::revoke;
+    using oauth_store_ref::sweep;
 
     /// Returns true if the store is an `outbox`. Otherwise no function of `outbox` may be called.
     [[nodiscard]] bool has_outbox() const noexcept { return static_cast<bool>(static_cast<const outbox_ref&>(*this)); }
@@ -7123,23 +7284,21 @@ concept repeated_change_source = password_changer<S> && requires(S& s, const htt
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept session_store = requires(S& s, const stored_session& session, const digest& cookie, const std::optional<digest>& except,
-                                 user_id user, instant now, instant created_before, instant seen_before, std::size_t rows_max) {
-    // Stores a session. error_kind::conflict if the digest exists.
+concept session_store = requires(S& s, const stored_session& session, const digest& cookie, const session_selection& ended,
+                                 user_id user, instant now, const sweep_request& sweep) {
+    // Stores a session. error_kind::conflict if the digest exists (for another session than the same user's that began at the same time).
     { s.create_session(session) } -> std::same_as<result<void>>;
     // Returns the session with this digest of its cookie, or an empty optional if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
     // Sets the time of the session's last use to `now`, even if that is earlier than the stored time: the clock may have been set back.
     // Succeeds if the session does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
-    // Ends a session, which is invalid as soon as the call returns. Returns true if there was such a session.
-    { s.end_session(cookie) } -> std::same_as<result<bool>>;
     // Returns the user's sessions, most recently used first; none if there is no such user. Expired sessions are listed until a sweep.
     { s.sessions_of(user) } -> std::same_as<result<std::vector<stored_session>>>;
-    // Ends all sessions of a user except `except`, for instance after a password change.
-    { s.end_sessions_of(user, except) } -> std::same_as<result<void>>;
-    // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`, and returns their number.
-    { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;
+    // Ends sessions, which are invalid as soon as the call returns. Returns true if there was such a session.
+    { s.end_sessions(ended) } -> std::same_as<result<bool>>;
+    // Deletes sessions, and returns their number; see `sweep_request::sessions`.
+    { s.sweep(sweep) } -> std::same_as<result<std::size_t>>;
 };
 
 namespace detail {
@@ -7285,10 +7444,9 @@ struct session_store_calls {
     result<void> (*create_session)(void*, const stored_session&);
     result<std::optional<stored_session>> (*find_session)(void*, const digest&);
     result<void> (*touch_session)(void*, const digest&, instant);
-    result<bool> (*end_session)(void*, const digest&);
     result<std::vector<stored_session>> (*sessions_of)(void*, user_id);
-    result<void> (*end_sessions_of)(void*, user_id, const std::optional<digest>&);
-    result<std::size_t> (*sweep_sessions)(void*, instant, instant, std::size_t);
+    result<bool> (*end_sessions)(void*, const session_selection&);
+    result<std::size_t> (*sweep)(void*, const sweep_request&);
 };
 
 template <class T>
@@ -7300,17 +7458,11 @@ struct calls_of_session_store {
     static result<void> touch_session(void* object, const digest& cookie, instant now) {
         return object_at<T>(object).touch_session(cookie, now);
     }
-    static result<bool> end_session(void* object, const digest& cookie) { return object_at<T>(object).end_session(cookie); }
     static result<std::vector<stored_session>> sessions_of(void* object, user_id user) { return object_at<T>(object).sessions_of(user); }
-    static result<void> end_sessions_of(void* object, user_id user, const std::optional<digest>& except) {
-        return object_at<T>(object).end_sessions_of(user, except);
-    }
-    static result<std::size_t> sweep_sessions(void* object, instant created_before, instant seen_before, std::size_t rows_max) {
-        return object_at<T>(object).sweep_sessions(created_before, seen_before, rows_max);
-    }
+    static result<bool> end_sessions(void* object, const session_selection& ended) { return object_at<T>(object).end_sessions(ended); }
+    static result<std::size_t> sweep(void* object, const sweep_request& request) { return object_at<T>(object).sweep(request); }
 
-    static constexpr session_store_calls table{
-            &create_session, &find_session, &touch_session, &end_session, &sessions_of, &end_sessions_of, &sweep_sessions};
+    static constexpr session_store_calls table{&create_session, &find_session, &touch_session, &sessions_of, &end_sessions, &sweep};
 };
 
 }  // namespace detail
@@ -7336,14 +7488,9 @@ public:
     [[nodiscard]] result<void> touch_session(const digest& cookie, instant now) const {
         return calls_->touch_session(object_, cookie, now);
     }
-    [[nodiscard]] result<bool> end_session(const digest& cookie) const { return calls_->end_session(object_, cookie); }
     [[nodiscard]] result<std::vector<stored_session>> sessions_of(user_id user) const { return calls_->sessions_of(object_, user); }
-    [[nodiscard]] result<void> end_sessions_of(user_id user, const std::optional<digest>& except) const {
-        return calls_->end_sessions_of(object_, user, except);
-    }
-    [[nodiscard]] result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) const {
-        return calls_->sweep_sessions(object_, created_before, seen_before, rows_max);
-    }
+    [[nodiscard]] result<bool> end_sessions(const session_selection& ended) const { return calls_->end_sessions(object_, ended); }
+    [[nodiscard]] result<std::size_t> sweep(const sweep_request& request) const { return calls_->sweep(object_, request); }
 };
 
 }  // namespace tollgate
@@ -8252,10 +8399,10 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// Looks up the token in the store, by its kind.
-[[nodiscard]] inline result<std::optional<token_credential>> find_token(const credential_source_ref& store, const presented_token& token) {
-    if (token.kind == credential_kind::personal_token) return store.find_personal_token(token.username.view());
-    return store.find_access_token(token.secret_digest);
+/// Returns the key by which stores find the token. The token must outlive it.
+[[nodiscard]] inline credential_key key_of(const presented_token& token) noexcept {
+    if (token.kind == credential_kind::personal_token) return personal_token_key{token.username.view()};
+    return access_token_key{token.secret_digest};
 }
 
 /// Returns true if the stored token is the presented token and still valid. Compares digests in constant time.
@@ -8267,17 +8414,16 @@ namespace detail {
 /// Sets `into` to the caller of an accepted token.
 inline void make_caller(std::optional<caller>& into, const token_credential& stored, credential_kind kind) noexcept {
     into.emplace(stored.user, stored.scopes, kind, std::nullopt, stored.owner, stored.token);
-    if (kind == credential_kind::access_token) into->application = stored.application;
+    if (kind != credential_kind::access_token) return;
+    into->application = stored.application;
+    into->resources = stored.resources;
 }
 
 /// Records a use. No failure refuses the request. `client` is null if it is not known. Precondition: store.records_uses().
 [[gnu::cold]] inline void record_use(const credential_source_ref& store, const presented_token& token, instant now,
                                      const ip_address* client = nullptr) noexcept {
     try {
-        if (token.kind == credential_kind::personal_token)
-            static_cast<void>(store.record_personal_token_use(token.username.view(), now,
-                                                              client == nullptr ? std::string{} : network_of(*client)));
-        else static_cast<void>(store.record_access_token_use(token.secret_digest, now));
+        static_cast<void>(store.record_use(key_of(token), now, client == nullptr ? std::string{} : network_of(*client)));
     } catch (...) {
     }
 }
@@ -8299,7 +8445,7 @@ public:
         std::optional<caller> identified;
         presented_token token;
         if (!static_cast<const Authenticator&>(*this).read(credentials, token)) return identified;
-        const auto found = find_token(store, token);
+        const auto found = store.find_credential(key_of(token));
         if (!found) return found.error();
         if (!*found || !accepts(**found, token, now)) return identified;
         if (store.records_uses() && use_is_due((*found)->last_used_at, now)) record_use(store, token, now);
@@ -8438,7 +8584,7 @@ inline constexpr std::string_view target_unsafe_character =
 
 }  // namespace detail
 
-/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this function; a program that calls the store's `update_hook` must
+/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this function; a program that calls the store's `change_hook` must
 /// call it itself.
 ///
 /// Errors: invalid, with a message that names `target_url`, for a text that is not a URL or has more than `limits::target_url_bytes_max`
@@ -8523,14 +8669,14 @@ template <hook_store Hooks, target_rule Rule = public_targets, random_source Ran
 /// Replaces the secret of one of the account's hooks and returns the new secret, or an empty optional if the account has no such hook.
 /// Webhooks are also signed with the old secret for another `hook_secret_overlap`.
 ///
-/// Errors: internal if the random source fails, and the errors of the store's `replace_hook_secret`. Any thread may call it. It blocks as
+/// Errors: internal if the random source fails, and the errors of the store's `change_hook`. Any thread may call it. It blocks as
 /// the store does.
 template <hook_store Hooks, random_source Random = system_random>
 [[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& account, hook_id hook,
                                                                    instant now, const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
-    const auto replaced = hooks.replace_hook_secret(account, hook, *secret, now + hook_secret_overlap, std::nullopt);
+    const auto replaced = hooks.change_hook(account, hook, hook_secret_replacement{*secret, now + hook_secret_overlap});
     if (!replaced) return replaced.error();
     if (!*replaced) return std::optional<std::string>{};
     return std::optional{std::move(*secret)};
@@ -8690,7 +8836,7 @@ namespace tollgate::inline v0 {
 struct application_request {
     user_id owner;
     std::string name;                              ///< the name on the consent page: a visible line, not empty
-    std::string website;                           ///< an absolute http or https URL without user information
+    std::string website;  ///< an absolute http or https URL without user information; may be empty if the owner is `no_owner`
     std::string description = {};                  ///< may be empty; a visible line
     /// At most `limits::redirect_urls_max` URLs. Each is like `website`, and has neither a fragment (RFC 6749 section 3.1.2) nor a query
     /// parameter that a response adds, such as `code` (section 3.1). A public client may also have URLs with a private-use scheme (RFC 8252
@@ -8791,19 +8937,19 @@ template <application_store Store, random_source Random = system_random>
 /// Changes an application's redirect URLs and the fields that users see. Returns false if the owner has no such application. `request.type`
 /// must be the application's type.
 ///
-/// Errors: invalid for the first of the request's faults, and the errors of the store's `update_application`. Any thread may call it. It
+/// Errors: invalid for the first of the request's faults, and the errors of the store's `change_application`. Any thread may call it. It
 /// blocks as the store does.
 template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.redirect_urls = detail::distinct_redirect_urls(request.redirect_urls);
-    return store.update_application(request.owner, id,
-                                    {.name = std::move(request.name),
-                                     .website = detail::normalized_url(request.website),
-                                     .description = std::move(request.description),
-                                     .redirect_urls = std::move(request.redirect_urls),
-                                     .acts_for_owner = acts_for_owner && request.type == client_type::confidential});
+    return store.change_application(request.owner, id,
+                                    application_fields{.name = std::move(request.name),
+                                                       .website = detail::normalized_url(request.website),
+                                                       .description = std::move(request.description),
+                                                       .redirect_urls = std::move(request.redirect_urls),
+                                                       .acts_for_owner = acts_for_owner && request.type == client_type::confidential});
 }
 
 }  // namespace tollgate
@@ -9215,6 +9361,7 @@ struct api_context {
     target_rule_ref targets;
     random_source_ref random;
     observer_ref observer;
+    scope_checker_ref scopes;
     const account_service_settings& settings;
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
@@ -9248,6 +9395,9 @@ public:
         if (caller_ == nullptr) [[unlikely]] throw_no_caller();
         return *caller_;
     }
+    /// Returns true if the caller's scopes cover `scope`. For an endpoint whose requests need different scopes: return
+    /// `insufficient_scope(scope)` if they do not. Throws as `caller` does.
+    [[nodiscard]] bool covers(std::string_view scope) const { return context_.scopes.covers(caller().scopes, scope); }
     /// Returns the client's address: the address of the peer, or the address that a trusted proxy reports.
     [[nodiscard]] const ip_address& client() const noexcept { return client_; }
 
@@ -9784,6 +9934,9 @@ struct route {
     std::string_view path;
     std::vector<parameter> parameters;         ///< parameters of the path, from left to right
     std::vector<parameter> query_parameters;   ///< parameters of the query, from left to right
+    /// The path of the resource that the route belongs to, and its scopes; see `route_table::as_resource`.
+    std::string resource;
+    std::string resource_scopes;
     /// The description of the route in OpenAPI and the documentation.
     route_notes notes;
 };
@@ -9992,6 +10145,17 @@ public:
     [[nodiscard]] auto begin() const noexcept { return rows_.begin(); }
     [[nodiscard]] auto end() const noexcept { return rows_.end(); }
 
+    /// Makes the routes of this table a protected resource of their own (RFC 9728) with the URL `{base_url}{path}`, for clients that know
+    /// nothing but that URL, such as agents:
+    ///
+    ///     account_routes() + route_table{on_post<"/mcp">(any_caller, serve_mcp)}.as_resource("/mcp", "user:balance")
+    ///
+    /// A token that was issued for the API's own URL is not accepted there, nor one of this resource elsewhere; a token that was issued
+    /// without a resource is accepted everywhere. `path` begins with a slash, and the paths of the routes are at or below it; the API's
+    /// constructor throws std::invalid_argument otherwise. `scopes` are the scopes that clients should ask for, separated by spaces; empty:
+    /// those that the routes need.
+    [[nodiscard]] TOLLGATE_COLD route_table as_resource(std::string_view path, std::string_view scopes = {}) &&;
+
     /// Adds the rows of another table behind the rows of this table.
     TOLLGATE_COLD route_table& operator+=(route_table other);
     [[nodiscard]] friend route_table operator+(route_table first, route_table second) {
@@ -10014,6 +10178,16 @@ private:
 
 namespace tollgate::inline v0::pipeline {
 
+/// A protected resource of an API (RFC 9728): the API itself, or a group of its routes.
+struct protected_resource {
+    std::string path;  ///< below the base URL; empty: the API itself
+    std::string url;
+    resource_id id;
+    std::string metadata_path;  ///< the path of its metadata at the origin of the API
+    std::string challenge;      ///< what its Bearer challenges name; empty without an authorization server
+    std::string metadata;       ///< the JSON document; empty without an authorization server
+};
+
 /// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
 struct api_definition {
     /// Throws std::invalid_argument, as the constructor of `account_api` does.
@@ -10022,9 +10196,30 @@ struct api_definition {
     account_service_settings settings;
     route_table routes;
     std::vector<route_pattern> patterns;  ///< patterns of the routes, as views
+    std::vector<protected_resource> resources;       ///< the first one is the API itself
+    std::vector<std::uint8_t> resource_of_route;     ///< an index of `resources` for each route
     std::string root;                     ///< the path of the base URL
     std::string documentation_url;        ///< URL that Error objects link to
     std::string openapi;                  ///< empty without a route that describes the API
+
+    /// Returns the resource that a route belongs to.
+    [[nodiscard]] const protected_resource& resource_of(std::size_t route) const noexcept {
+        return resources[resource_of_route[route]];
+    }
+    /// Returns the resource whose metadata a request names, or null if there is none. Metadata belongs to the origin of the API: at the
+    /// host of pages and OAuth, where it is another one, there is none.
+    [[nodiscard]] const protected_resource* find_metadata(const http::request& request) const noexcept {
+        return request.target.path.starts_with(resource_metadata_root) ? find_resource_metadata(request) : nullptr;
+    }
+
+    static constexpr std::string_view resource_metadata_root = "/.well-known/oauth-protected-resource";
+
+private:
+    TOLLGATE_COLD void add_resources();
+    TOLLGATE_COLD void add_resource(const std::string& path, std::string_view scopes);
+    [[nodiscard]] TOLLGATE_COLD const protected_resource* find_resource_metadata(const http::request& request) const noexcept;
+
+    std::string other_host_;  // the host of pages and OAuth, if it is not that of the API
 };
 
 }  // namespace tollgate::pipeline
@@ -10492,10 +10687,10 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     return {};
 }
 
-/// 401 for invalid credentials, on an open route too: a program with a revoked token learns of it at once. 401 where credentials
-/// are required and missing, 403 where their scopes do not suffice.
+/// 401 for invalid credentials, on an open route too: a program with a revoked token learns of it at once. A token for other resources is
+/// invalid here. 401 where credentials are required and missing, 403 where their scopes do not suffice.
 [[nodiscard]] TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule,
-                                                                  const judgement& state);
+                                                                  resource_id resource, judgement& state);
 
 /// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
 [[nodiscard]] TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept;
@@ -10620,7 +10815,8 @@ struct judge {
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
                 if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
                 if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policies.scope_checker(), api.routes[state.route->route].access, state))
+                if (const auto rejected = check_access(policies.scope_checker(), api.routes[state.route->route].access,
+                                                       api.resource_of(state.route->route).id, state))
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:
@@ -10773,6 +10969,10 @@ struct consent_texts {
     std::string_view website = "Website, according to the application: {}";  ///< the website
     std::string_view unproved =
         "Any program can claim to be this application. Continue only if you have just started it yourself.";
+    std::string_view registered_itself = "This application registered itself. Nobody has checked what it says of itself.";
+    std::string_view not_registered =
+        "This application is not registered here. It is described by {}. Continue only if you trust that site.";  ///< the host
+    std::string_view resource = "It can be used with {} only.";  ///< the URL of a part of the API
     std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
     std::string_view other_user = "Not you?";                    ///< the text of a button that signs out
     std::string_view allow = "Authorize {}";
@@ -10788,6 +10988,12 @@ struct consent_texts {
     message_texts unknown_client{
         "Unknown application",
         "The link that you followed does not belong to a registered application. No access was granted."};
+    message_texts unusable_document{
+        "Application cannot be identified",
+        "The application names a document that describes it, and this document cannot be used. No access was granted. If you develop "
+        "this application:"};
+    message_texts too_many_documents{"Try again later",
+                                     "Too many applications were looked up in a short time. Wait a moment, and reload this page."};
     message_texts stopped_client{"Application suspended",
                                  "The application, or the account of its owner, is suspended. No access was granted."};
     message_texts no_redirect_url{
@@ -11328,7 +11534,7 @@ public:
         if constexpr (knows_versions) {
             auto version = passwords_->password_version(attempt.login);
             if (!version || *version != (*checked)->version) {
-                (void)store_->end_session(digest_of(started->cookie));
+                (void)store_->end_sessions(digest_of(started->cookie));
                 return version ? unavailable("the password was changed while it was checked") : std::move(version).error();
             }
         }
@@ -11362,12 +11568,13 @@ public:
         const auto found = store_->sessions_of(session.user);
         if (!found) return found.error();
         for (const stored_session& each : *found)
-            if (listed_id_of(each.cookie_digest) == id) return store_->end_session(each.cookie_digest);
+            if (listed_id_of(each.cookie_digest) == id) return store_->end_sessions(each.cookie_digest);
         return false;
     }
     [[nodiscard]] result<void> end_other_sessions(const http::request& request, const session& session) {
         const auto cookie = cookie_.read(request);
-        return store_->end_sessions_of(session.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
+        return store_->end_sessions(sessions_of_user{session.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt})
+            .transform([](bool) {});
     }
 
     /// Implements `password_changer`.
@@ -11405,8 +11612,8 @@ public:
         const auto cookie_digest = digest_of(cookie);
         // The sessions end before the change: if they cannot be ended, the password must not change either, or a thief's session would
         // outlive it. The current session also ends, because someone else may know its cookie.
-        if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) {
-            if (!is_shared) (void)store_->end_session(cookie_digest);
+        if (auto ended = store_->end_sessions(sessions_of_user{session.user, cookie_digest}); !ended) {
+            if (!is_shared) (void)store_->end_sessions(cookie_digest);
             return std::move(ended).error();
         }
         auto outcome = changed;
@@ -11415,14 +11622,14 @@ public:
             // The conflict is another change, or the same submission: then the new password is right.
             const bool is_repeated = is_conflict && chosen && is_password_of(session, change.new_password, change.client);
             if (!is_repeated) {
-                if (is_conflict || !is_shared) (void)store_->end_session(cookie_digest);
+                if (is_conflict || !is_shared) (void)store_->end_sessions(cookie_digest);
                 if (is_conflict) return password_change_response{refused, {}};
                 return std::move(set).error();
             }
             outcome = password_change_response::outcome::repeated;
         }
         // The sessions end again, for those that began with the old password meanwhile.
-        (void)store_->end_sessions_of(session.user, cookie_digest);
+        (void)store_->end_sessions(sessions_of_user{session.user, cookie_digest});
         if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{outcome, {}};
     }
@@ -11502,7 +11709,7 @@ private:
     [[nodiscard]] result<void> end_session_of(const http::request& request) {
         const auto cookie = cookie_.read(request);
         if (!cookie) return {};
-        auto ended = store_->end_session(digest_of(*cookie));
+        auto ended = store_->end_sessions(digest_of(*cookie));
         if (!ended) return std::move(ended).error();
         return {};
     }
@@ -11521,7 +11728,8 @@ private:
         session.secret = session_cookie::session_secret_of(*cookie);
 
         // The sweep comes first, so that expired sessions never cause the store to refuse a new session.
-        (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
+        const session_ends ends{.created_before = now - settings_.lifetime, .seen_before = now - settings_.idle_lifetime};
+        (void)store_->sweep({.sessions = ends, .rows_max = sweep_rows_max});
         auto stored = store_->create_session({.cookie_digest = digest_of(*cookie),
                                               .user = session.user,
                                               .login = session.login,
@@ -12575,6 +12783,9 @@ public:
     [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
     /// The value of `Retry-After` as sent; empty if there is none, more than one, or one that is too long.
     [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
+    /// The values of `Content-Type` and `Cache-Control` as sent, joined by commas if there are several lines; empty if they are too long.
+    [[nodiscard]] std::string_view content_type() const noexcept { return content_type_; }
+    [[nodiscard]] std::string_view cache_control() const noexcept { return cache_control_; }
     /// The first `kept_bytes_max` bytes of the body, decoded.
     [[nodiscard]] std::string_view body() const noexcept { return body_; }
     /// Returns true if the body was longer than `body()`.
@@ -12634,6 +12845,8 @@ private:
     std::string line_;  // the start of an incomplete line
     std::string body_;
     tollgate::detail::inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
+    tollgate::detail::inline_text<128> content_type_;
+    tollgate::detail::inline_text<256> cache_control_;
     std::string_view refused_reason_;
 };
 
@@ -13146,10 +13359,19 @@ public:
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const account_service_settings& settings() const noexcept { return definition_.settings; }
     [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
+    /// Returns the URLs for which applications can ask for tokens (RFC 8707): the base URL, then those of groups of routes.
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> resource_urls() const;
+    /// Returns the paths of the metadata of these resources (RFC 9728), which the API serves in addition to everything below its root.
+    /// Empty without an authorization server.
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> metadata_paths() const;
     /// Returns the path of the base URL.
     [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
 
 private:
+    /// Responds if the request names the metadata of a resource, and returns true.
+    [[nodiscard]] bool respond_metadata(const http::request& request, http::response& response) noexcept;
+    TOLLGATE_COLD void write_metadata(const pipeline::protected_resource& resource, const http::request& request,
+                                      http::response& response);
     [[nodiscard]] TOLLGATE_DECL http::handle_step judge(const http::request& request, http::response& response,
                                                         pipeline::judgement& state, http::thread_kind thread) noexcept;
 
@@ -13212,9 +13434,9 @@ concept is_for_sessions = !std::same_as<std::remove_const_t<T>, policies> && !st
 /// Whether a store is a `token_store`. One with a verb of it that is not the contract's is an error: it would be ignored silently.
 template <class Store>
 [[nodiscard]] consteval bool fits_token_store() {
-    if constexpr (requires { &Store::create_personal_token; } || requires { &Store::revoke_personal_token; })
+    if constexpr (requires { &Store::create_personal_token; } || requires { &Store::renew_personal_token; })
         static_assert(token_store<Store>,
-                      "tollgate: a member named create_personal_token or revoke_personal_token exists, but this does not satisfy "
+                      "tollgate: a member named create_personal_token or renew_personal_token exists, but this does not satisfy "
                       "token_store; read tollgate/contract/token_store.hpp");
     return token_store<Store>;
 }
@@ -13454,6 +13676,8 @@ public:
         return any_store{std::make_shared<Store>(std::forward<Arguments>(arguments)...)};
     }
 
+    using account_store_ref::sweep;
+
     /// Returns true if calls of the store may wait; see `tollgate::may_block`.
     [[nodiscard]] bool may_block() const noexcept { return account_store_ref::may_block(); }
 
@@ -13631,6 +13855,24 @@ private:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
+
+// <tollgate/base/detail/overloaded.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
+#define TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// A visitor of a variant, made of one lambda for each alternative.
+template <class... Functions>
+struct overloaded : Functions... {
+    using Functions::operator()...;
+};
+template <class... Functions>
+overloaded(Functions...) -> overloaded<Functions...>;
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
 
 // <tollgate/store/detail/memory/dated_digest.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
@@ -13878,12 +14120,13 @@ struct stored_credential {
     std::string scopes;
     std::optional<application_id> application;
     std::optional<token_id> token;
+    resource_set resources = {};
 
     /// Returns the result of a lookup, constructed in place.
     [[nodiscard]] result<std::optional<token_credential>> get() const noexcept {
         return result<std::optional<token_credential>>{
             std::in_place, std::in_place, user, secret_digest, scope_set::from_text(scopes), expires_at, application, last_used_at,
-            std::nullopt,  token};
+            std::nullopt,  token,          resources};
     }
 };
 
@@ -13989,11 +14232,16 @@ public:
         });
     }
 
-    /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
+    /// `made_with`: empty for a token without a refresh token; such a token may exist already if the call is repeated. Throws
+    /// std::bad_alloc without effect.
     TOLLGATE_DECL result<void> create(const new_access_token& created, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
     /// The result is empty if there is no such token.
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
+    /// Returns true if there is such a token, and it was created with this refresh token.
+    [[nodiscard]] bool was_made_with(const digest& token, refresh_token_id refresh_token) const noexcept {
+        return by_digest_.with(token, [&](const row* stored) { return stored != nullptr && stored->made_with == refresh_token; });
+    }
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
     /// Empty: those without a refresh token. Whether there were any.
@@ -14063,17 +14311,20 @@ public:
         return found != nullptr && !found->suspended;
     }
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
-    TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
-    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret,
-                                  const std::optional<digest>& replaced) noexcept;
-    TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
-    TOLLGATE_DECL bool set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
+    /// Returns true if the application may get a token for the accounts of its owner, who is this user.
+    [[nodiscard]] bool may_act_for(application_id id, user_id user) const noexcept {
+        const application* const found = find(id);
+        return found != nullptr && found->owner == user && found->acts_for_owner && found->type == client_type::confidential &&
+               !found->suspended;
+    }
+    /// Returns the owner; empty if nothing was changed. Throws std::bad_alloc without effect.
+    TOLLGATE_DECL std::optional<user_id> change(const std::optional<user_id>& changed_by, application_id id,
+                                                const application_change& change);
+    /// Applications that nobody owns, and that were registered before this time.
+    [[nodiscard]] TOLLGATE_DECL std::vector<application_id> unowned_since(instant before) const;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:
-    /// Null when the owner has no such application.
-    [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
-
     const std::size_t applications_max_;
     std::int64_t last_id_ = 0;
     std::map<application_id, application> rows_;
@@ -14219,8 +14470,13 @@ public:
 
     result<void> create(const new_device_code& code) {
         if (applications_.find(code.application) == nullptr) return not_found();
-        if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
-            return token_exists();
+        const auto existing = find_row(code.device_digest);
+        if (existing != rows_.end() && existing == find_row(code.user_digest)) {
+            const bool is_repeated = existing->code.device_digest == code.device_digest &&
+                                     existing->code.user_digest == code.user_digest && existing->code.application == code.application;
+            return is_repeated ? result<void>{} : token_exists();
+        }
+        if (existing != rows_.end() || find_row(code.user_digest) != rows_.end()) return token_exists();
         const bool is_full = rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0;
         const auto replaced = is_full ? busiest_application() : std::nullopt;
         if (is_full && !replaced)
@@ -14335,11 +14591,10 @@ public:
           applications_{known},
           access_{access} {}
 
-    [[nodiscard]] TOLLGATE_DECL std::optional<scope_set> granted(const grant_parties& parties) const;
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code);
     TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
     TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
-    TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
+    TOLLGATE_DECL bool revoke_token(const oauth_token_revocation& revoked) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token);
     [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
@@ -14366,6 +14621,7 @@ private:
         instant forget_at;                                   // later than its expiry once it was redeemed
         std::optional<refresh_token_id> refresh_token = {};  // the refresh token of the redeemed code; set when it is redeemed
         std::optional<instant> redeemed_at = {};
+        resource_set resources = {};
     };
     struct refresh_row {
         refresh_token_id id;
@@ -14378,17 +14634,19 @@ private:
         digest replaced = {};
         instant replaced_at = {};
         digest successor_seed = {};
+        resource_set resources = {};
     };
     using refresh_rows = std::unordered_map<digest, refresh_row>;
 
-    TOLLGATE_DECL result<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                             const issued_tokens& issued, instant now, refresh_token_id id);
+    TOLLGATE_DECL result<void> create_tokens(const code_row& code, const code_redemption& shown, refresh_token_id id);
     /// Its digest now, by its own or its family's.
     [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token, const std::optional<digest>& family);
     /// Allocates before it changes anything.
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(digest code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(digest token) noexcept;
+    /// The refresh token that the code's redemption created; empty if there was none, or it does not exist any more.
+    [[nodiscard]] TOLLGATE_DECL std::optional<digest> refresh_digest_of(const code_row& code) const noexcept;
     /// Returns true if there was anything to revoke.
     TOLLGATE_DECL bool revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.
@@ -14444,10 +14702,8 @@ public:
     TOLLGATE_DECL result<hook_id> create(const new_hook& hook, std::size_t hooks_per_event_max);
     [[nodiscard]] TOLLGATE_DECL std::vector<hook> of(const account_ref& account) const;
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
-    TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant old_valid_until, const std::optional<digest>& replaced);
-    TOLLGATE_DECL result<bool> update(const account_ref& account, hook_id id, const hook_change& changed,
-                                      std::size_t hooks_per_event_max);
+    TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const hook_secret_replacement& replacement);
+    TOLLGATE_DECL result<bool> update(const account_ref& account, hook_id id, const hook_fields& fields);
     TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
 
     /// Null if the account has no such hook.
@@ -14489,22 +14745,14 @@ class outbox {
 public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
 
-    TOLLGATE_DECL result<std::size_t> append(const event& reported, const message_seed& seed, instant now);
-    TOLLGATE_DECL result<bool> append_to(hook_id to, const event& reported, const message_seed& seed, instant now);
+    TOLLGATE_DECL result<std::size_t> append(const event& reported, const message_seed& seed, instant now,
+                                             std::optional<hook_id> only_to);
     [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
     [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
     TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
-    [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id hook,
-                                                                    std::size_t rows_max,
-                                                                    std::optional<delivery_id> before,
-                                                                    std::optional<delivery_state> state) const;
-    [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id hook,
-                                                                          std::size_t rows_max,
-                                                                          std::optional<delivery_id> made_for) const;
-    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now);
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                      std::size_t rows_max, instant now);
+    [[nodiscard]] TOLLGATE_DECL std::vector<listed_delivery> deliveries_of(const account_ref& account, const delivery_query& query) const;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now);
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
@@ -14608,6 +14856,8 @@ private:
     TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
     TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
     TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now);
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now);
     [[nodiscard]] TOLLGATE_DECL due_delivery describe(const row& which, const stored_hook& to, instant now) const;
 
     TOLLGATE_DECL void record(const attempt_result& ended);
@@ -14649,10 +14899,9 @@ public:
     TOLLGATE_DECL result<void> create(const stored_session& session);
     [[nodiscard]] TOLLGATE_DECL std::optional<stored_session> find(const digest& cookie) const;
     TOLLGATE_DECL void touch(const digest& cookie, instant now);
-    TOLLGATE_DECL bool end(const digest& cookie);
+    TOLLGATE_DECL bool end(const session_selection& ended);
     [[nodiscard]] TOLLGATE_DECL std::vector<stored_session> of(user_id user) const;
-    TOLLGATE_DECL void end_all_of(user_id user, const std::optional<digest>& except);
-    TOLLGATE_DECL std::size_t sweep(instant created_before, instant seen_before, std::size_t rows_max);
+    TOLLGATE_DECL std::size_t sweep(const session_ends& ends, std::size_t rows_max);
 
 private:
     TOLLGATE_DECL void remove(digest cookie) noexcept;
@@ -14669,6 +14918,36 @@ private:
 }  // namespace tollgate::memory
 
 #endif  // TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP
+
+// <tollgate/store/detail/sweep_kinds.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SWEEP_KINDS_HPP
+#define TOLLGATE_STORE_DETAIL_SWEEP_KINDS_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// Sweeps the kinds of rows whose times are set, within the bound of the request. Each function takes its times and the number of rows that
+/// it may delete, and returns how many it has deleted.
+template <class Expired, class Unowned, class Deliveries, class Sessions>
+result<std::size_t> sweep_kinds(const sweep_request& request, Expired expired, Unowned unowned, Deliveries deliveries, Sessions sessions) {
+    std::size_t swept = 0;
+    const auto sweep = [&](const auto& times, auto& kind) -> result<void> {
+        if (!times || swept >= request.rows_max) return {};
+        const result<std::size_t> some = kind(*times, request.rows_max - swept);
+        if (!some) return some.error();
+        swept += *some;
+        return {};
+    };
+    auto done = sweep(request.expired_at, expired);
+    if (done) done = sweep(request.unowned_registered_before, unowned);
+    if (done) done = sweep(request.deliveries_ended_before, deliveries);
+    if (done) done = sweep(request.sessions, sessions);
+    if (!done) return std::move(done).error();
+    return swept;
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_STORE_DETAIL_SWEEP_KINDS_HPP
 
 // <tollgate/store/detail/undo.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_UNDO_HPP
@@ -14784,7 +15063,7 @@ struct memory_settings {
 /// A store in memory for personal tokens only, for an API without webhooks and OAuth. It has no access tokens. It compiles faster than
 /// `memory_store`, which has all contracts.
 ///
-/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_...` do not allocate.
+/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_credential` does not allocate.
 class memory_token_store {
 public:
     /// No call blocks.
@@ -14797,19 +15076,14 @@ public:
     TOLLGATE_COLD ~memory_token_store();
 
     /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept;
     /// See `token_store`.
     TOLLGATE_COLD result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_COLD result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_COLD result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
-    TOLLGATE_COLD result<bool> revoke_personal_token(token_id id) noexcept;
+    TOLLGATE_COLD result<bool> revoke(const revocation& revoked) noexcept;
     /// See `use_recorder`.
-    TOLLGATE_COLD result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
-
-    /// See `credential_source`. This store has no access tokens, so it finds none.
-    result<std::optional<token_credential>> find_access_token(const digest&) noexcept { return std::optional<token_credential>{}; }
-    /// See `use_recorder`.
-    result<void> record_access_token_use(const digest&, instant) noexcept { return {}; }
+    TOLLGATE_COLD result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept;
 
 private:
     memory::personal_tokens personal_;
@@ -14832,7 +15106,7 @@ class any_store;
 /// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere. It is also the reference implementation of
 /// every verb. No data survives the process.
 ///
-/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_...` do not allocate.
+/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_credential` does not allocate.
 class memory_store : memory_token_store {  // private, because through this base the store would have no access tokens
 public:
     using memory_token_store::blocking;
@@ -14845,28 +15119,37 @@ public:
     [[nodiscard]] static TOLLGATE_DECL any_store make_any(const memory_settings& settings = {});
 
     /// See `credential_source`.
-    using memory_token_store::find_personal_token;
+    result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept {
+        const auto* const access = std::get_if<access_token_key>(&key);
+        return access != nullptr ? access_.find(access->token_digest) : memory_token_store::find_credential(key);
+    }
     /// See `token_store`.
     using memory_token_store::create_personal_token;
     using memory_token_store::personal_tokens_of;
     using memory_token_store::renew_personal_token;
-    using memory_token_store::revoke_personal_token;
-    /// See `use_recorder`.
-    using memory_token_store::record_personal_token_use;
-
-    /// See `credential_source`.
-    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
-    /// See `access_token_store`.
-    result<void> create_access_token(const new_access_token& token) noexcept {
-        return in_oauth([&] { return access_.create(token, std::nullopt); });
-    }
-    result<bool> revoke_access_token(const digest& token) noexcept {
-        return in_oauth([&] { return access_.revoke(token); });
+    /// See `token_store` and `access_token_store`.
+    result<bool> revoke(const revocation& revoked) noexcept {
+        if (std::holds_alternative<personal_token_revocation>(revoked)) return memory_token_store::revoke(revoked);
+        return in_oauth([&] {
+            if (const auto* const given = std::get_if<grant_revocation>(&revoked))
+                return grants_.revoke({given->application, given->user});
+            return grants_.revoke_token(std::get<oauth_token_revocation>(revoked));
+        });
     }
     /// See `use_recorder`. A use of an access token is a use of its grant, too.
-    result<void> record_access_token_use(const digest& token, instant now) noexcept {
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+        const auto* const access = std::get_if<access_token_key>(&key);
+        if (access == nullptr) return memory_token_store::record_use(key, now, from);
         return in_oauth([&] {
-            if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
+            if (const auto parties = access_.record_use(access->token_digest, now)) grants_.record_use(*parties, now);
+        });
+    }
+
+    /// See `access_token_store`.
+    result<bool> create_access_token(const new_access_token& token) noexcept {
+        return in_oauth([&]() -> result<bool> {
+            if (token.for_owner && !applications_.may_act_for(token.application, token.user)) return false;
+            return access_.create(token, std::nullopt).transform([] { return true; });
         });
     }
 
@@ -14884,24 +15167,15 @@ public:
             return listed;
         });
     }
-    result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
+    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                    const application_change& change) noexcept {
         return in_oauth([&] {
-            if (!applications_.update(owner, id, changed)) return false;
-            if (!changed.acts_for_owner) access_.revoke_made_with(std::nullopt, {id, owner});
-            return true;
-        });
-    }
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
-                                   const std::optional<digest>& replaced = {}) noexcept {
-        return in_oauth([&] { return applications_.add_secret(owner, id, secret, replaced); });
-    }
-    result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
-        return in_oauth([&] { return applications_.remove_older_secret(owner, id); });
-    }
-    result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
-        return in_oauth([&] {
-            if (!applications_.set_suspension(id, suspended)) return false;
-            if (suspended) access_.revoke_all_of(id);
+            const auto owner = applications_.change(changed_by, id, change);
+            if (!owner) return false;
+            const auto* const fields = std::get_if<application_fields>(&change);
+            if (fields != nullptr && !fields->acts_for_owner) access_.revoke_made_with(std::nullopt, {id, *owner});
+            const auto* const suspended = std::get_if<suspension_change>(&change);
+            if (suspended != nullptr && suspended->suspended) access_.revoke_all_of(id);
             return true;
         });
     }
@@ -14915,9 +15189,6 @@ public:
     }
 
     /// See `grant_store`.
-    result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
-        return in_oauth([&] { return grants_.granted({application, user}); });
-    }
     result<code_result> create_code(const new_authorization_code& code) noexcept {
         return in_oauth([&] { return grants_.create_code(code); });
     }
@@ -14927,20 +15198,8 @@ public:
     result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
         return in_oauth([&] { return grants_.refresh(shown); });
     }
-    result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
-        return in_oauth([&] { grants_.revoke_token(application, token); });
-    }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
         return in_oauth([&] { return grants_.find_token(token); });
-    }
-    result<bool> create_owner_token(const new_access_token& token) noexcept {
-        return in_oauth([&]() -> result<bool> {
-            const application* const application = applications_.find(token.application);
-            if (application == nullptr || application->owner != token.user || !application->acts_for_owner ||
-                application->type != client_type::confidential || application->suspended)
-                return false;
-            return access_.create(token, std::nullopt).transform([] { return true; });
-        });
     }
     result<void> create_device_code(const new_device_code& code) noexcept {
         return in_oauth([&] { return device_codes_.create(code); });
@@ -14965,16 +15224,6 @@ public:
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&] { return grants_.of(user); });
     }
-    result<bool> revoke_grant(user_id user, application_id application) noexcept {
-        return in_oauth([&] { return grants_.revoke({application, user}); });
-    }
-    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
-        return in_oauth([&] {
-            const std::size_t swept = grants_.sweep_expired(now, rows_max);
-            return swept + device_codes_.sweep_expired(now, rows_max - swept);
-        });
-    }
-
     /// See `session_store`.
     result<void> create_session(const stored_session& session) noexcept {
         return detail::without_exceptions([&] { return sessions_.create(session); });
@@ -14985,17 +15234,11 @@ public:
     result<void> touch_session(const digest& cookie, instant now) noexcept {
         return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
     }
-    result<bool> end_session(const digest& cookie) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end(cookie); });
-    }
     result<std::vector<stored_session>> sessions_of(user_id user) noexcept {
         return detail::without_exceptions([&] { return sessions_.of(user); });
     }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end_all_of(user, except); });
-    }
-    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
-        return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
+    result<bool> end_sessions(const session_selection& ended) noexcept {
+        return detail::without_exceptions([&] { return sessions_.end(ended); });
     }
 
     /// See `hook_store`.
@@ -15008,20 +15251,23 @@ public:
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
         return in_hooks([&] { return hooks_.account_of(service, id); });
     }
-    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant old_valid_until, const std::optional<digest>& replaced = {}) noexcept {
-        return in_hooks([&] { return hooks_.replace_secret(account, id, secret, old_valid_until, replaced); });
-    }
-    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                             std::size_t hooks_per_event_max) noexcept {
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
         return in_hooks([&] {
-            const std::string host = delivery_host(changed.target_url);
-            outbox_.prepare_target(changed.target_url);
-            detail::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
-            auto done = hooks_.update(account, id, changed, hooks_per_event_max);
-            prepared.keep();
-            outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
-            return done;
+            return std::visit(
+                detail::overloaded{
+                    [&](const hook_fields& fields) {
+                        const std::string host = delivery_host(fields.target_url);
+                        outbox_.prepare_target(fields.target_url);
+                        detail::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
+                        auto done = hooks_.update(account, id, fields);
+                        prepared.keep();
+                        outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
+                        return done;
+                    },
+                    [&](const hook_secret_replacement& replaced) -> result<bool> { return hooks_.replace_secret(account, id, replaced); },
+                    [&](const hook_enabling& enabling) -> result<bool> { return outbox_.enable_hook(account, id, enabling.now); },
+                },
+                change);
         });
     }
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
@@ -15033,13 +15279,11 @@ public:
     }
 
     /// See `event_sink`.
-    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append(reported, seed, now); });
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                     std::optional<hook_id> only_to = {}) noexcept {
+        return in_hooks([&] { return outbox_.append(reported, seed, now, only_to); });
     }
     /// See `outbox`.
-    result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append_to(to, reported, seed, now); });
-    }
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
         return in_hooks([&] { return outbox_.list_due_hooks(now, rows_max); });
     }
@@ -15054,27 +15298,40 @@ public:
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
         return in_hooks([&] { return outbox_.complete(ended, now); });
     }
-    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                std::optional<delivery_id> before = {},
-                                                 std::optional<delivery_state> state = {}) noexcept {
-        return in_hooks([&] { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
+    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
+        return in_hooks([&] { return outbox_.deliveries_of(account, query); });
     }
-    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                      std::optional<delivery_id> made_for = {}) noexcept {
-        return in_hooks([&] { return outbox_.attempts_of(account, hook, rows_max, made_for); });
+    result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+        return in_hooks([&] { return outbox_.resend(account, resent, now); });
     }
-    result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
-        return in_hooks([&] { return outbox_.resend(account, id, now); });
-    }
-    result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
-                                        instant now) noexcept {
-        return in_hooks([&] { return outbox_.resend_given_up(account, hook, since, rows_max, now); });
-    }
-    result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-        return in_hooks([&] { return outbox_.enable_hook(account, id, now); });
-    }
-    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-        return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); });
+
+    /// See `grant_store`, `outbox` and `session_store`.
+    result<std::size_t> sweep(const sweep_request& request) noexcept {
+        return detail::sweep_kinds(
+            request,
+            [&](instant now, std::size_t rows_max) {
+                return in_oauth([&] {
+                    const std::size_t swept = grants_.sweep_expired(now, rows_max);
+                    return swept + device_codes_.sweep_expired(now, rows_max - swept);
+                });
+            },
+            [&](instant registered_before, std::size_t rows_max) {
+                return in_oauth([&] {
+                    std::size_t swept = 0;
+                    for (const application_id each : applications_.unowned_since(registered_before)) {
+                        if (swept == rows_max) break;
+                        if (grants_.users_of(each) != 0) continue;
+                        applications_.remove(no_owner, each);
+                        device_codes_.forget_of(each);
+                        ++swept;
+                    }
+                    return swept;
+                });
+            },
+            [&](instant ended_before, std::size_t rows_max) { return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); }); },
+            [&](const session_ends& ends, std::size_t rows_max) {
+                return detail::without_exceptions([&] { return sessions_.sweep(ends, rows_max); });
+            });
     }
 
 private:
@@ -19299,6 +19556,11 @@ struct column<digest> {
     static void write(auto&& to, const digest& value) { to.blob(value.raw()); }
 };
 
+/// NULL for a digest of zeros, which stands for no digest.
+[[nodiscard]] inline std::optional<digest> digest_or_null(const digest& value) noexcept {
+    return value == digest{} ? std::nullopt : std::optional{value};
+}
+
 /// Text, scopes separated by single spaces.
 template <>
 struct column<scope_set> {
@@ -19308,6 +19570,17 @@ struct column<scope_set> {
         return text ? scope_set::parse(*text) : std::nullopt;
     }
     static void write(auto&& to, const scope_set& value) { to.text(value.text()); }
+};
+
+/// Text: 16 digits for each resource.
+template <>
+struct column<resource_set> {
+    static constexpr storage type = storage::text;
+    static std::optional<resource_set> read(const auto& from) noexcept {
+        const auto text = from.text();
+        return text ? resource_set::parse(*text) : std::nullopt;
+    }
+    static void write(auto&& to, const resource_set& value) { to.text(value.text()); }
 };
 
 /// Text: SQLite's numbers lose digits, and PostgreSQL's NUMERIC does not distinguish 1.0 from 01.0.
@@ -19341,6 +19614,9 @@ struct column<disable_reason> : text_column<disable_reason, disable_reason::gone
 template <>
 struct column<client_type>
     : text_column<client_type, client_type::confidential, client_type::public_client, client_type::resource_server> {};
+template <>
+struct column<registration_kind>
+    : text_column<registration_kind, registration_kind::by_owner, registration_kind::by_itself, registration_kind::metadata_document> {};
 template <>
 struct column<suspension> : text_column<suspension, suspension::by_operator, suspension::owner_disabled> {};
 template <>
@@ -19527,9 +19803,11 @@ struct owner_columns {
                                                 std::string& name, std::string& website, std::string& description,
                                                 url_lines& redirect_urls, instant created_at, client_type type,
                                                 std::optional<digest>& older_secret_digest, bool acts_for_owner, std::int64_t users,
-                                                std::optional<suspension> suspended) {
+                                                std::optional<suspension> suspended, registration_kind registration,
+                                                scope_set& default_scopes, std::optional<digest>& registration_digest) {
     return {id, owner, client_id, secret_digest, std::move(name), std::move(website), std::move(description),
-            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users, suspended};
+            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users, suspended,
+            registration, default_scopes, registration_digest.value_or(digest{})};
 }
 
 [[nodiscard]] inline auto to_grant(user_id user) {
@@ -19542,8 +19820,8 @@ struct owner_columns {
 
 [[nodiscard]] inline oauth_token to_oauth_token(bool is_refresh_token, user_id user, application_id application,
                                                 std::optional<client_id_text>& client_id, scope_set& scopes,
-                                                std::optional<instant> created_at, instant expires_at) {
-    return {is_refresh_token, user, application, client_id, scopes, created_at, expires_at};
+                                                std::optional<instant> created_at, instant expires_at, const resource_set& resources) {
+    return {is_refresh_token, user, application, client_id, scopes, created_at, expires_at, resources};
 }
 
 [[nodiscard]] inline device_code to_device_code(digest& device, application_id application, client_id_text& client_id, scope_set& scopes,
@@ -19583,31 +19861,26 @@ template <class MessageId>
 [[nodiscard]] auto to_delivery(hook_id of) {
     return [of](delivery_id id, std::string& event, MessageId& message, instant created_at, delivery_state state,
                 std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
-        return delivery{.id = id,
-                        .hook = of,
-                        .event = std::move(event),
-                        .message_id = to_message_id(message, of),
-                        .created_at = created_at,
-                        .state = state,
-                        .attempts_made = static_cast<unsigned>(attempts_made),
-                        .next_attempt_at = next_attempt_at};
+        return listed_delivery{{.id = id,
+                                .hook = of,
+                                .event = std::move(event),
+                                .message_id = to_message_id(message, of),
+                                .created_at = created_at,
+                                .state = state,
+                                .attempts_made = static_cast<unsigned>(attempts_made),
+                                .next_attempt_at = next_attempt_at}};
     };
 }
 
-/// `MessageId`: what the database stores.
-template <class MessageId>
-[[nodiscard]] auto to_attempt(hook_id of) {
-    return [of](delivery_id id, std::string& event, MessageId& message, instant at, milliseconds duration, attempt_end end,
-                std::int64_t status, raw_bytes& response, raw_bytes& request, attempt_cause cause) {
-        return recorded_attempt{id, std::move(event), to_message_id(message, of),
-                                attempt{.at = at,
-                                        .duration = duration,
-                                        .end = end,
-                                        .status = static_cast<unsigned>(status),
-                                        .response = std::move(response.value),
-                                        .request = std::move(request.value),
-                                        .cause = cause}};
-    };
+[[nodiscard]] inline attempt to_attempt(instant at, milliseconds duration, attempt_end end, std::int64_t status, raw_bytes& response,
+                                        raw_bytes& request, attempt_cause cause) {
+    return {.at = at,
+            .duration = duration,
+            .end = end,
+            .status = static_cast<unsigned>(status),
+            .response = std::move(response.value),
+            .request = std::move(request.value),
+            .cause = cause};
 }
 
 [[nodiscard]] inline delivery_backlog to_backlog(std::int64_t due, std::optional<instant> since) {
@@ -19644,13 +19917,27 @@ struct found_code {
     std::optional<std::string> code_challenge;
     instant expires_at;  ///< end of the code; of a redeemed code, when it was redeemed
     std::optional<row_number> refresh_token;  ///< made when it was redeemed
+    std::optional<digest> refresh_digest;     ///< digest of that token, if it still exists
+    resource_set resources;
 
     [[nodiscard]] redemption_result judge(const code_redemption& shown) const noexcept {
         const auto redeemed_at = refresh_token ? std::optional{expires_at} : std::nullopt;
-        return judge_redemption({redeemed_at, expires_at, redirect, code_challenge}, shown);
+        return judge_redemption({.redeemed_at = redeemed_at,
+                                 .expires_at = expires_at,
+                                 .redirect = redirect,
+                                 .code_challenge = code_challenge,
+                                 .refresh_digest = refresh_digest,
+                                 .resources = resources},
+                                shown);
     }
     [[nodiscard]] new_access_token access_token(const code_redemption& shown) const {
-        return {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at};
+        return {.user = user,
+                .application = shown.application,
+                .token_digest = shown.tokens.access_digest,
+                .scopes = scopes,
+                .created_at = shown.now,
+                .expires_at = shown.tokens.access_expires_at,
+                .resources = resources.narrowed_to(shown.resources)};
     }
     /// Until then, a redeemed code is kept.
     [[nodiscard]] instant forget_at() const noexcept { return expires_at + seconds{limits::spent_code_seconds}; }
@@ -19658,8 +19945,10 @@ struct found_code {
 
 [[nodiscard]] inline found_code to_found_code(row_number id, row_number access_grant, user_id user, const scope_set& scopes,
                                               std::string& redirect, std::optional<std::string>& code_challenge, instant expires_at,
-                                              std::optional<row_number> refresh_token) {
-    return {id, access_grant, user, scopes, std::move(redirect), std::move(code_challenge), expires_at, refresh_token};
+                                              std::optional<row_number> refresh_token, std::optional<digest> refresh_digest,
+                                              const resource_set& resources) {
+    return {id,         access_grant,  user,          scopes, std::move(redirect), std::move(code_challenge),
+            expires_at, refresh_token, refresh_digest, resources};
 }
 
 /// An unexpired refresh token that was found by its own digest, or by that of its family, and its application.
@@ -19672,13 +19961,24 @@ struct found_refresh_token {
     std::optional<digest> replaced;
     std::optional<instant> replaced_at;
     std::optional<digest> successor_seed;  ///< seed of the last replacement
+    bool has_access_token;  ///< the access token of the request exists, and was created with this token
+    resource_set resources;
 
     [[nodiscard]] bool is_shown_by(const token_refresh& shown) const noexcept { return current == shown.refresh_digest; }
+    [[nodiscard]] stored_refresh_token stored() const noexcept {
+        return {current, replaced ? &*replaced : nullptr, replaced_at.value_or(instant{}), scopes, has_access_token, resources};
+    }
     [[nodiscard]] refresh_result judge(const token_refresh& shown) const noexcept {
-        return judge_refresh({is_shown_by(shown), replaced ? &*replaced : nullptr, replaced_at.value_or(instant{}), scopes}, shown);
+        return judge_refresh(stored(), shown);
     }
     [[nodiscard]] new_access_token access_token(const token_refresh& shown) const {
-        return {user, shown.application, shown.access_digest, shown.narrowed.value_or(scopes), shown.now, shown.access_expires_at};
+        return {.user = user,
+                .application = shown.application,
+                .token_digest = shown.access_digest,
+                .scopes = shown.narrowed.value_or(scopes),
+                .created_at = shown.now,
+                .expires_at = shown.access_expires_at,
+                .resources = resources.narrowed_to(shown.resources)};
     }
     [[nodiscard]] refreshed_token refreshed(const token_refresh& shown) const {
         const auto seed = is_shown_by(shown) && shown.rotation ? std::optional{shown.rotation->successor_seed} : successor_seed;
@@ -19689,8 +19989,9 @@ struct found_refresh_token {
 [[nodiscard]] inline found_refresh_token to_found_refresh_token(row_number id, user_id user, const scope_set& scopes, instant ends_at,
                                                                 const digest& current, const std::optional<digest>& replaced,
                                                                 std::optional<instant> replaced_at,
-                                                                const std::optional<digest>& successor_seed) {
-    return {id, user, scopes, ends_at, current, replaced, replaced_at, successor_seed};
+                                                                const std::optional<digest>& successor_seed, bool has_access_token,
+                                                                const resource_set& resources) {
+    return {id, user, scopes, ends_at, current, replaced, replaced_at, successor_seed, has_access_token, resources};
 }
 
 }  // namespace tollgate::sql
@@ -19904,7 +20205,6 @@ namespace tollgate::inline v0::webhooks::detail {
 #include <climits>
 #include <fstream>
 #include <istream>
-#include <variant>
 
 // <tollgate/base/detail/text.ipp>
 #ifndef TOLLGATE_BASE_DETAIL_TEXT_IPP
@@ -20621,7 +20921,10 @@ public:
             return refuse("A JSON object has two members of the same name.");
         return close();
     }
-    bool end_array() { return close(); }
+    bool end_array() {
+        if (depth_ == 2 && is_mixed_array_) members_.back().texts.clear();
+        return close();
+    }
     bool key(string_t& name) {
         names_[depth_ - 1].push_back(name);
         if (depth_ == 1 && object_only_) members_.push_back({std::move(name), json_kind::null, {}});
@@ -20648,6 +20951,10 @@ private:
         if (depth_ == 1 && object_only_) {
             members_.back().kind = kind;
             members_.back().value = std::move(text);
+            is_mixed_array_ = false;
+        } else if (depth_ == 2 && object_only_ && members_.back().kind == json_kind::array) {
+            if (kind == json_kind::text) members_.back().texts.push_back(std::move(text));
+            else is_mixed_array_ = true;
         }
         return true;
     }
@@ -20663,6 +20970,7 @@ private:
     }
 
     bool object_only_;
+    bool is_mixed_array_ = false;  // the last array of the top level has an element that is no text
     std::string message_;
     std::vector<json_member> members_;
     std::vector<std::vector<std::string>> names_;  // names of each open object or array; reused
@@ -21138,6 +21446,47 @@ TOLLGATE_DECL std::string url::request_target() const { return has_query ? path 
 }  // namespace tollgate::http
 
 #endif  // TOLLGATE_HTTP_URL_IPP
+
+// <tollgate/model/resource.ipp>
+#ifndef TOLLGATE_MODEL_RESOURCE_IPP
+#define TOLLGATE_MODEL_RESOURCE_IPP
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL resource_id resource_id_of(std::string_view url) {
+    if (url.ends_with('/')) url.remove_suffix(1);
+    const auto bytes = sha256(url).bytes();
+    resource_id id;
+    for (std::size_t i = 0; i < sizeof id.value; ++i) id.value = id.value << 8U | bytes[i];
+    return id;
+}
+
+TOLLGATE_DECL std::string resource_set::text() const {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (const resource_id each : *this)
+        for (unsigned shift = 64; shift != 0;) text.push_back(digits[each.value >> (shift -= 4) & 15U]);
+    return text;
+}
+
+TOLLGATE_DECL std::optional<resource_set> resource_set::parse(std::string_view text) noexcept {
+    constexpr std::size_t digits = 16;
+    resource_set read;
+    for (; !text.empty(); text.remove_prefix(digits)) {
+        if (text.size() < digits) return std::nullopt;
+        resource_id id;
+        for (const char c : text.substr(0, digits)) {
+            if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f')) return std::nullopt;
+            id.value = id.value << 4U | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+        }
+        if ((!read.empty() && !(*(read.end() - 1) < id)) || !read.add(id)) return std::nullopt;
+    }
+    return read;
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_MODEL_RESOURCE_IPP
 
 // <tollgate/model/service_catalog.ipp>
 #ifndef TOLLGATE_MODEL_SERVICE_CATALOG_IPP
@@ -21759,7 +22108,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
     if (!detail::is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
                                       " bytes without control or invisible characters."});
-    check_url("website", request.website, 0);
+    if (request.owner != no_owner || !request.website.empty()) check_url("website", request.website, 0);
     if (!request.description.empty() && !detail::is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +
@@ -22971,6 +23320,14 @@ TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_ca
     return filled.replace(at, placeholder.size(), event);
 }
 
+TOLLGATE_COLD route_table route_table::as_resource(std::string_view path, std::string_view scopes) && {
+    for (route& each : rows_) {
+        each.resource = path;
+        each.resource_scopes = scopes;
+    }
+    return std::move(*this);
+}
+
 TOLLGATE_COLD route_table& route_table::operator+=(route_table other) {
     for (route& each : other.rows_) append(std::move(each));
     return *this;
@@ -23052,8 +23409,87 @@ TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configur
     static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
     detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
     documentation_url = documentation_url_of(settings);
+    add_resources();
     for (const route& each : routes)
         if (each.describe != nullptr) openapi = each.describe(settings, routes);
+}
+
+/// The metadata of a protected resource (RFC 9728 section 2): a JSON object.
+[[nodiscard]] inline std::string make_resource_metadata(const account_service_settings& settings, std::string_view url,
+                                                        const std::vector<std::string>& scopes) {
+    std::string text;
+    http::json_writer json{text};
+    json.begin_object();
+    json.member("resource").string(url);
+    json.member("authorization_servers").begin_array().string(settings.auth_url).end_array();
+    json.member("scopes_supported").begin_array();
+    for (const auto& each : scopes) json.string(each);
+    json.end_array();
+    json.member("bearer_methods_supported").begin_array().string("header").end_array();
+    if (!settings.documentation_url.empty()) json.member("resource_documentation").string(settings.documentation_url);
+    json.end_object();
+    return text;
+}
+
+TOLLGATE_COLD void api_definition::add_resource(const std::string& path, std::string_view scopes) {
+    protected_resource added{.path = path,
+                             .url = settings.base_url + path,
+                             .id = resource_id_of(http::url::root(settings.base_url, "base_url").origin() + root + path),
+                             .metadata_path = std::string{resource_metadata_root}.append(root).append(path),
+                             .challenge = {},
+                             .metadata = {}};
+    for (const auto& each : resources)
+        if (each.id == added.id) throw std::invalid_argument{"tollgate: two resources have the URL " + added.url};
+    if (settings.has_authorization_server) {
+        const auto origin = settings.base_url.substr(0, settings.base_url.size() - root.size());
+        added.challenge = detail::concat({", resource_metadata=\"", origin, added.metadata_path, "\""});
+        std::vector<std::string> names;
+        const auto add_scope = [&](std::string_view scope) {
+            if (std::find(names.begin(), names.end(), scope) == names.end()) names.emplace_back(scope);
+        };
+        if (!path.empty()) {
+            const auto parsed = scope_set::parse(scopes);
+            if (!parsed || !parsed->for_each([&](std::string_view each) { return settings.services.has_scope(each); }))
+                throw std::invalid_argument{detail::concat({"tollgate: the resource ", path, " names an unknown scope: ", scopes})};
+            for (const route& each : routes)
+                if (each.resource == path && each.access.callers == access_rule::kind::scope && scopes.empty())
+                    add_scope(each.access.scope);
+            parsed->for_each([&](std::string_view each) { return add_scope(each), true; });
+        }
+        if (names.empty())
+            for (const auto& each : settings.services.scopes()) add_scope(each);
+        added.metadata = make_resource_metadata(settings, added.url, names);
+    }
+    resources.push_back(std::move(added));
+}
+
+TOLLGATE_COLD void api_definition::add_resources() {
+    add_resource({}, {});
+    for (const route& each : routes) {
+        auto at = std::find_if(resources.begin(), resources.end(), [&](const auto& known) { return known.path == each.resource; });
+        if (at == resources.end()) {
+            constexpr std::size_t resources_max = 64;  // each is a line of the settings; the index has eight bits
+            if (!each.resource.starts_with('/') || each.resource.ends_with('/') || resources.size() == resources_max)
+                throw std::invalid_argument{detail::concat({"tollgate: the path of a resource begins with a slash, ends without one, and "
+                                                            "there are at most 64: ", each.resource})};
+            add_resource(each.resource, each.resource_scopes);
+            at = resources.end() - 1;
+        }
+        if (!http::detail::is_below(each.path, each.resource))
+            throw std::invalid_argument{detail::concat({"tollgate: the route ", each.path, " is not below its resource ", each.resource})};
+        resource_of_route.push_back(static_cast<std::uint8_t>(at - resources.begin()));
+    }
+    const auto api_host = http::url::root(settings.base_url, "base_url").authority();
+    const auto auth_host = http::url::root(settings.auth_url, "auth_url").authority();
+    if (api_host != auth_host) other_host_ = auth_host;
+}
+
+TOLLGATE_COLD const protected_resource* api_definition::find_resource_metadata(const http::request& request) const noexcept {
+    if (!settings.has_authorization_server) return nullptr;
+    if (!other_host_.empty() && detail::ascii_iequals(request.fields.find(http::field_id::host), other_host_)) return nullptr;
+    for (const auto& each : resources)
+        if (each.metadata_path == request.target.path) return &each;
+    return nullptr;
 }
 
 }  // namespace tollgate::pipeline
@@ -23106,14 +23542,12 @@ inline void take_credential(const authenticator_ref& authenticator, const creden
 [[nodiscard]] inline bool find_token_credential(const authenticator_ref& authenticator, const credential_source_ref& store,
                                                 http::thread_kind thread, instant now, authentication& auth) {
     if (store.may_block() && thread == http::thread_kind::io) {
-        const auto cached = auth.token.kind == credential_kind::personal_token
-                                ? store.cached_personal_token(auth.token.username.view())
-                                : store.cached_access_token(auth.token.secret_digest);
+        const auto cached = store.cached_credential(detail::key_of(auth.token));
         if (cached.is_unknown()) return false;
         take_credential(authenticator, store, cached.is_hit() ? &*cached : nullptr, now, auth);
         return true;
     }
-    auto found = detail::find_token(store, auth.token);
+    auto found = store.find_credential(detail::key_of(auth.token));
     if (!found) auth.fail(std::move(found).error());
     else take_credential(authenticator, store, *found ? &**found : nullptr, now, auth);
     return true;
@@ -23283,7 +23717,12 @@ TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, cons
                      about_requests};
 }
 
-TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule, const judgement& state) {
+TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule, resource_id resource,
+                                                    judgement& state) {
+    if (state.auth.caller && !state.auth.caller->resources.is_for(resource)) [[unlikely]] {
+        state.auth.state = auth_state::bad_credentials;
+        return rejection{http::status::unauthorized, "The token was issued for another resource.", about_authentication};
+    }
     if (state.auth.state == auth_state::bad_credentials)
         return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
     if (rule.callers == access_rule::kind::open) return std::nullopt;
@@ -23353,23 +23792,45 @@ inline void add_challenge(http::response& response, const authenticator_ref& one
     if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
 }
 
-/// Writes a line per scheme. Only credentials that were sent and are invalid have an error code (RFC 6750 section 3.1).
-inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, auth_state state) {
+/// The parameters of a Bearer challenge (RFC 6750 section 3, RFC 9728 section 5.1): an error code, the scope that the route needs, and the
+/// metadata of its resource. `error` and `scope` may be empty.
+[[nodiscard]] inline std::string bearer_parameters(std::string_view error, std::string_view scope, const judgement& state,
+                                                   const api_definition& api) {
+    std::string parameters;
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (!value.empty()) parameters.append(", ").append(name).append("=\"").append(value).append("\"");
+    };
+    add("error", error);
+    add("scope", scope);
+    const bool has_route = state.route && state.route->result != route_match::kind::unknown_path;
+    return parameters.append((has_route ? api.resource_of(state.route->route) : api.resources.front()).challenge);
+}
+
+/// Writes a line per scheme, Bearer first, because many clients read the first one only. Only credentials that were sent and are invalid
+/// have an error code (RFC 6750 section 3.1).
+inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, const judgement& state,
+                           const api_definition& api) {
+    const bool has_route = state.route && state.route->result == route_match::kind::found;
+    const auto scope = has_route ? required_scope(api.routes[state.route->route].access, state.route_service) : std::string_view{};
+    const std::string_view error = state.auth.state == auth_state::bad_credentials ? "invalid_token" : "";
     for (const authenticator_ref& each : authenticators)
-        add_challenge(response, each, each.is_bearer() && state == auth_state::bad_credentials ? ", error=\"invalid_token\"" : "");
+        if (each.is_bearer()) add_challenge(response, each, bearer_parameters(error, scope, state, api));
+    for (const authenticator_ref& each : authenticators)
+        if (!each.is_bearer()) add_challenge(response, each, {});
 }
 
 /// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
-inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope) {
+inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope,
+                                   const judgement& state, const api_definition& api) {
     for (const authenticator_ref& each : authenticators)
-        if (each.is_bearer()) add_challenge(response, each, std::string{", error=\"insufficient_scope\", scope=\""}.append(scope) + '"');
+        if (each.is_bearer()) add_challenge(response, each, bearer_parameters("insufficient_scope", scope, state, api));
 }
 
 /// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
 inline void add_required_fields(http::response& response, http::status status, instant retry_at, const judgement& state,
-                                std::span<const authenticator_ref> authenticators) {
+                                const api_definition& api, std::span<const authenticator_ref> authenticators) {
     switch (status) {
-        case http::status::unauthorized: add_challenges(response, authenticators, state.auth.state); break;
+        case http::status::unauthorized: add_challenges(response, authenticators, state, api); break;
         case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
         default: http::add_retry_after(response, status);
     }
@@ -23377,12 +23838,12 @@ inline void add_required_fields(http::response& response, http::status status, i
 
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
                                    const judgement& state, const api_definition& api, std::span<const authenticator_ref> authenticators) {
-    add_required_fields(response, rejection.status, state.limit->resets_at, state, authenticators);
+    add_required_fields(response, rejection.status, state.limit->resets_at, state, api, authenticators);
     switch (rejection.status) {
         case http::status::forbidden:
             if (state.user_agent_accepted)  // so the scopes do not suffice
                 add_insufficient_scope(response, authenticators,
-                                       required_scope(api.routes[state.route->route].access, state.route_service));
+                                       required_scope(api.routes[state.route->route].access, state.route_service), state, api);
             break;
         case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
         case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
@@ -23395,7 +23856,9 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
                                       std::span<const authenticator_ref> authenticators) {
     const auto status = to_status(failure.kind);
     response.clear();
-    add_required_fields(response, status, failure.retry_at, state, authenticators);
+    add_required_fields(response, status, failure.retry_at, state, api, authenticators);
+    if (status == http::status::forbidden && !failure.scope.empty())
+        add_insufficient_scope(response, authenticators, failure.scope, state, api);
     write_error(response, status, failure.message, api.documentation_url, to_topic(status));
 }
 
@@ -24061,6 +24524,10 @@ namespace tollgate::inline v0::detail {
         .website = "Website laut Anwendung: {}",
         .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
                     "selbst gestartet haben.",
+        .registered_itself = "Diese Anwendung hat sich selbst registriert. Niemand hat ihre Angaben geprüft.",
+        .not_registered = "Diese Anwendung ist hier nicht registriert. Sie wird von {} beschrieben. Fahren Sie nur fort, wenn Sie "
+                          "dieser Website vertrauen.",
+        .resource = "Der Zugriff gilt nur für {}.",
         .signed_in_as = "Sie sind als {} angemeldet.",
         .other_user = "Nicht Sie?",
         .allow = "{} autorisieren",
@@ -24074,6 +24541,12 @@ namespace tollgate::inline v0::detail {
         .unknown_client = {"Unbekannte Anwendung",
                            "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
                            "Zugriff gewährt."},
+        .unusable_document = {"Anwendung nicht erkennbar",
+                              "Die Anwendung nennt ein Dokument, das sie beschreibt, und dieses Dokument ist nicht verwendbar. Es "
+                              "wurde kein Zugriff gewährt. Falls Sie diese Anwendung entwickeln:"},
+        .too_many_documents = {"Versuchen Sie es später erneut",
+                               "In kurzer Zeit wurden zu viele Anwendungen nachgeschlagen. Warten Sie einen Moment und laden Sie "
+                               "diese Seite neu."},
         .stopped_client = {"Anwendung gesperrt",
                            "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
         .no_redirect_url = {"Keine Weiterleitungs-URL registriert",
@@ -25095,6 +25568,8 @@ TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
     line_.clear();
     body_.clear();
     retry_after_.clear();
+    content_type_.clear();
+    cache_control_.clear();
     refused_reason_ = {};
 }
 
@@ -25191,6 +25666,8 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
     framing_ = {};
     retry_after_.clear();
+    content_type_.clear();
+    cache_control_.clear();
     stage_ = stage::fields;
 }
 
@@ -25204,6 +25681,13 @@ TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
     const std::string_view value = line.substr(name_bytes + 1);
     if (!detail::is_field_text(value)) return refuse("A field value contains a control character.");
     if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
+}
+
+/// Appends the value of a field line (RFC 9110 section 5.3). A value that does not fit is left out.
+template <std::size_t BytesMax>
+void join_lines(tollgate::detail::inline_text<BytesMax>& into, std::string_view value) noexcept {
+    if (!into.view().empty() && !into.append(",")) return into.clear();
+    if (!into.append(value)) into.clear();
 }
 
 TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
@@ -25223,8 +25707,10 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
             framing_.close = framing_.close || detail::list_holds(text, "close");
             framing_.keep_alive = framing_.keep_alive || detail::list_holds(text, "keep-alive");
             return;
+        case field_id::content_type: return join_lines(content_type_, text);
         default: break;
     }
+    if (tollgate::detail::ascii_iequals(name, "cache-control")) return join_lines(cache_control_, text);
     if (!tollgate::detail::ascii_iequals(name, "retry-after")) return;
     retry_after_.clear();
     if (++framing_.retry_afters == 1) retry_after_.append(text);
@@ -25529,7 +26015,8 @@ TOLLGATE_DECL result<void> verify_webhook(std::string_view secret, const webhook
 
 namespace tollgate::inline v0::oauth {
 
-/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2), RFC 8628 (section 3.5) and OpenID Connect Core (section 3.1.2.6).
+/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2), RFC 8628 (section 3.5), RFC 8707 (section 2), RFC 7591 (section 3.2.2) and
+/// OpenID Connect Core (section 3.1.2.6).
 enum class error_code : std::uint8_t {
     invalid_request,
     invalid_client,
@@ -25546,6 +26033,9 @@ enum class error_code : std::uint8_t {
     authorization_pending,
     slow_down,
     expired_token,
+    invalid_target,
+    invalid_redirect_uri,
+    invalid_client_metadata,
 };
 
 [[nodiscard]] constexpr std::string_view to_text(error_code code) noexcept {
@@ -25565,6 +26055,9 @@ enum class error_code : std::uint8_t {
         case error_code::authorization_pending: return "authorization_pending";
         case error_code::slow_down: return "slow_down";
         case error_code::expired_token: return "expired_token";
+        case error_code::invalid_target: return "invalid_target";
+        case error_code::invalid_redirect_uri: return "invalid_redirect_uri";
+        case error_code::invalid_client_metadata: return "invalid_client_metadata";
     }
     return "server_error";
 }
@@ -25603,6 +26096,107 @@ struct failure {
 
 #endif  // TOLLGATE_OAUTH_DETAIL_FAILURE_HPP
 
+// <tollgate/oauth/detail/client_metadata.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_METADATA_HPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_METADATA_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// What an application says of itself (RFC 7591 section 2). Members that Tollgate has no use for, such as `logo_uri`, are ignored.
+struct client_metadata {
+    std::string name;     ///< `client_name`, or the host of the first redirect URL
+    std::string website;  ///< `client_uri`; may be empty
+    std::vector<std::string> redirect_urls;
+    client_type type = client_type::confidential;
+    std::string auth_method;   ///< `token_endpoint_auth_method`
+    scope_set default_scopes;  ///< the scopes of `scope` that exist
+};
+
+enum class metadata_source : std::uint8_t {
+    registration,  ///< `client_secret_basic` where no method is named, and the application gets a secret
+    document,      ///< public, so it can only use the method `none`
+};
+
+/// Reads and checks the metadata of an application. Error: invalid_redirect_uri or invalid_client_metadata.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_metadata, failure> read_client_metadata(const http::json_object& sent,
+                                                                                        const service_catalog& services,
+                                                                                        metadata_source source);
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_METADATA_HPP
+
+// <tollgate/oauth/detail/client_documents.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_DOCUMENTS_HPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_DOCUMENTS_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// The id of an application that is described by a document and has no users yet, so that no store knows it.
+inline constexpr application_id unstored_application{INT64_MAX};
+
+/// Why an application that is known by a URL cannot be used now.
+struct document_failure {
+    enum class kind : std::uint8_t {
+        unusable,  ///< there is no document, or it is not a valid one
+        too_many,  ///< this address has asked for too many documents, or too many are being fetched
+    };
+    kind reason = kind::unusable;
+    std::string description;  ///< what is wrong with the document, for its author; empty for `too_many`
+    seconds retry_after{};
+};
+
+/// Applications whose client_id is the URL of a document that describes them (draft-ietf-oauth-client-id-metadata-document). Documents are
+/// kept in memory for as long as their response allows, up to a day, and for another day while their host does not respond. Any thread may
+/// call each function.
+class client_documents {
+public:
+    /// Refers to `settings`, which must outlive the object.
+    explicit client_documents(const account_service_settings& settings) : settings_{settings} {}
+
+    /// Returns true if the settings allow this client_id, and it is an https URL.
+    [[nodiscard]] bool may_hold(std::string_view client_id) const noexcept {
+        return settings_.oauth.fetch_client_document != nullptr && client_id.starts_with("https://");
+    }
+
+    /// Returns true if `find` has to fetch the document.
+    [[nodiscard]] TOLLGATE_DECL bool needs_fetch(std::string_view client_id, instant now) const;
+
+    /// Returns the application that the document describes, with the id `unstored_application`. May wait for its host, on behalf of a
+    /// client with the address `client`. Precondition: may_hold(client_id).
+    [[nodiscard]] TOLLGATE_DECL std::variant<application, document_failure> find(const std::string& client_id, const ip_address& client,
+                                                                                 instant now);
+
+private:
+    using outcome = std::variant<client_metadata, document_failure>;
+    struct entry {
+        outcome document;
+        instant fetched_at;
+        instant fresh_until;
+        std::uint64_t used = 0;
+    };
+    /// The response to a fetch; `is_final` unless its host did not respond.
+    struct fetched {
+        outcome document;
+        seconds fresh_for{};
+        bool is_final = true;
+    };
+
+    [[nodiscard]] fetched fetch(const std::string& url) const;
+    void keep(const std::string& url, const fetched& got, instant now);
+
+    const account_service_settings& settings_;
+    window_limiter limiter_{{.users = 64, .addresses = std::size_t{1} << 12}};
+    mutable std::mutex mutex_;
+    std::map<std::string, entry, std::less<>> kept_;
+    std::uint64_t uses_ = 0;
+    std::size_t under_way_ = 0;
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_DOCUMENTS_HPP
+
 // <tollgate/oauth/detail/parameters.hpp>
 #ifndef TOLLGATE_OAUTH_DETAIL_PARAMETERS_HPP
 #define TOLLGATE_OAUTH_DETAIL_PARAMETERS_HPP
@@ -25629,7 +26223,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string> find(std::string_view name) const;
 
     /// The error for a repeated parameter (RFC 6749 section 3.1), if any. `resource` may be repeated (RFC 8707 section
-    /// 2); it is ignored, but some clients send it.
+    /// 2).
     [[nodiscard]] TOLLGATE_DECL std::optional<failure> repeated() const;
     [[nodiscard]] bool is_repeated(std::string_view name) const noexcept { return times(name) > 1; }
 
@@ -25654,6 +26248,37 @@ private:
 }  // namespace tollgate::oauth
 
 #endif  // TOLLGATE_OAUTH_DETAIL_PARAMETERS_HPP
+
+// <tollgate/oauth/detail/resources.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_RESOURCES_HPP
+#define TOLLGATE_OAUTH_DETAIL_RESOURCES_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// The protected resources for which an authorization server issues tokens.
+class resource_list {
+public:
+    /// The API's, and those of `settings.oauth.resources`. Throws std::invalid_argument for a resource that is not an absolute URL without
+    /// a fragment (RFC 8707 section 2).
+    TOLLGATE_COLD explicit resource_list(const account_service_settings& settings);
+
+    /// The `resource` parameters of a request (RFC 8707 section 2), without duplicates. Error: invalid_target for a resource that is not in
+    /// the list, and for more than a `resource_set` holds. A server that knows no resources ignores the parameter.
+    [[nodiscard]] TOLLGATE_DECL std::variant<resource_set, failure> read(const parameters& sent) const;
+
+    /// The URLs of these resources. A resource that is no longer in the list is left out.
+    [[nodiscard]] TOLLGATE_DECL std::vector<std::string_view> urls_of(const resource_set& resources) const;
+
+    /// Returns true if there is a choice, so that users should see it.
+    [[nodiscard]] bool has_several() const noexcept { return all_.size() > 1; }
+
+private:
+    std::vector<std::pair<resource_id, std::string>> all_;
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_RESOURCES_HPP
 
 // <tollgate/oauth/detail/authorization_request.hpp>
 #ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
@@ -25682,6 +26307,8 @@ struct authorization_request {
     std::string redirect;                     ///< the URL to which the browser returns
     std::optional<std::string> redirect_uri;  ///< the redirect_uri as sent
     scope_set scopes;
+    resource_set resources{};               ///< the resources that the tokens are for
+    std::vector<std::string> resource_urls{};  ///< their URLs
     std::optional<std::string> state;
     std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
     prompt_set prompt{};
@@ -25712,7 +26339,7 @@ struct redirect_failure {
     std::optional<std::string> state;
 };
 
-using judged_request = std::variant<authorization_request, page_failure, redirect_failure>;
+using judged_request = std::variant<authorization_request, page_failure, redirect_failure, document_failure>;
 
 /// Returns true if a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
 /// other text.
@@ -25723,7 +26350,7 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 
 /// Checks a request of this client: the redirect URL first, since it decides where errors go.
 [[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
-                                                            const service_catalog& services);
+                                                            const service_catalog& services, const resource_list& resources);
 
 /// Returns true if a user may have tokens, and their applications may get any; true if the sessions do not know.
 [[nodiscard]] inline result<bool> is_active(const session_source_ref& sessions, user_id user) {
@@ -25735,25 +26362,47 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 template <class IsActive>
 [[nodiscard]] result<bool> is_stopped(const application& client, const IsActive& is_active) {
     if (client.suspended) return true;
+    if (client.owner == no_owner) return false;
     auto active = is_active(client.owner);
     return active ? result<bool>{!*active} : std::move(active).error();
 }
 
-/// Reads and checks an authorization request. An error only if the application or its owner could not be looked up.
+/// Stores an application that a document describes, or what has changed in its document, and returns its id. Only applications with users
+/// are stored.
+[[nodiscard]] TOLLGATE_DECL result<application_id> store_described(const application& described, const oauth_store_ref& applications,
+                                                                   const account_service_settings& settings, const observer_ref& observer,
+                                                                   instant now);
+
+/// What an authorization request is checked against.
+struct request_rules {
+    const service_catalog& services;
+    const resource_list& resources;
+    client_documents& documents;
+};
+
+/// Reads and checks an authorization request from `address`. An error only if the application or its owner could not be looked up. The
+/// application of a document has the id under which the store knows it, or `unstored_application`.
 template <class IsActive>
-[[nodiscard]] result<judged_request> judge_request(const parameters& sent, const oauth_store_ref& applications,
-                                                   const service_catalog& services,
-                                                   const IsActive& is_active) {
+[[nodiscard]] result<judged_request> judge_request(const parameters& sent, const oauth_store_ref& applications, const request_rules& rules,
+                                                   const ip_address& address, instant now, const IsActive& is_active) {
     const auto client_id = client_id_of(sent);
     if (!client_id) return page_failure::missing_client_id;
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
-    if (!*client || (*client)->type == client_type::resource_server)
-        return page_failure::unknown_client;
-    const auto stopped = is_stopped(**client, is_active);
-    if (!stopped) return stopped.error();
-    if (*stopped) return page_failure::stopped_client;
-    return judge_request_of(std::move(**client), sent, services);
+    const bool has_document = !*client || (*client)->registration == registration_kind::metadata_document;
+    if (*client) {
+        if ((*client)->type == client_type::resource_server) return page_failure::unknown_client;
+        const auto stopped = is_stopped(**client, is_active);
+        if (!stopped) return stopped.error();
+        if (*stopped) return page_failure::stopped_client;
+    }
+    if (!has_document) return judge_request_of(std::move(**client), sent, rules.services, rules.resources);
+    if (!rules.documents.may_hold(*client_id)) return page_failure::unknown_client;
+    auto described = rules.documents.find(*client_id, address, now);
+    if (auto* failed = std::get_if<document_failure>(&described)) return std::move(*failed);
+    auto& application = std::get<tollgate::application>(described);
+    if (*client) application.id = (*client)->id;
+    return judge_request_of(std::move(application), sent, rules.services, rules.resources);
 }
 
 /// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
@@ -26085,6 +26734,7 @@ inline constexpr std::string_view revocation_path = "/user/oauth_revoke/";
 inline constexpr std::string_view introspection_path = "/user/oauth_introspect/";
 inline constexpr std::string_view device_authorization_path = "/user/oauth_device/";
 inline constexpr std::string_view device_page_path = "/en/user/device/";
+inline constexpr std::string_view registration_path = "/user/oauth_register/";
 inline constexpr std::string_view metadata_path = "/.well-known/oauth-authorization-server";
 
 enum class endpoint : std::uint8_t {
@@ -26096,6 +26746,7 @@ enum class endpoint : std::uint8_t {
     introspection,
     device_authorization,
     device_page,  ///< the page on which a user enters the code of a device
+    registration,  ///< dynamic registration
     metadata,
 };
 
@@ -26109,6 +26760,7 @@ enum class endpoint : std::uint8_t {
         case endpoint::introspection: return introspection_path;
         case endpoint::device_authorization: return device_authorization_path;
         case endpoint::device_page: return "/{language}/user/device/";
+        case endpoint::registration: return registration_path;
         case endpoint::metadata: return metadata_path;
         case endpoint::none: break;
     }
@@ -26470,6 +27122,7 @@ struct consent_view {
     const sign_in_part* sign_in;  ///< null if signed in
     std::string_view login = {};  ///< login of the user
     bool can_sign_out = false;
+    bool shows_resources = false;  ///< there are several, so the user sees which are requested
     std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
 };
 
@@ -26588,14 +27241,30 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
 [[nodiscard]] TOLLGATE_DECL failure expired_device_code();
+/// The error for a request for resources that the user was not asked about.
+[[nodiscard]] inline failure wrong_resource() {
+    return {error_code::invalid_target, "resource is not one that the authorization request named."};
+}
 /// The error for a device that its user has not approved: pending, denied or expired.
 [[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
+
+/// Removes a few applications that registered themselves a day ago and have no users, before another one is stored. A failure does not
+/// change the response; the observer gets it.
+inline void remove_unused_applications(const oauth_store_ref& applications, const observer_ref& observer, instant now) noexcept {
+    constexpr std::size_t rows_max = 10;  // more than are added, so that a burst goes away
+    try {
+        const auto swept = applications.sweep({.unowned_registered_before = now - std::chrono::days{1}, .rows_max = rows_max});
+        if (!swept) observer.on_problem(swept.error());
+    } catch (...) {
+        // The adapter violated its contract by throwing.
+    }
+}
 
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
 /// failure does not change the response; the observer gets it.
 inline void remove_expired(const oauth_store_ref& grants, const observer_ref& observer, instant now, std::size_t rows_added) noexcept {
     try {
-        if (const auto swept = grants.sweep_expired(now, 2 * rows_added); !swept) observer.on_problem(swept.error());
+        if (const auto swept = grants.sweep({.expired_at = now, .rows_max = 2 * rows_added}); !swept) observer.on_problem(swept.error());
     } catch (...) {
         // The adapter violated its contract by throwing.
     }
@@ -26623,6 +27292,7 @@ struct exchange_context {
     const application& client;  ///< authenticated
     const account_service_settings& settings;
     instant now;
+    resource_set resources{};            ///< those that the request asks for
     const scope_set* granted = nullptr;  ///< for a refresh, the scopes of the refresh token, if it is known
 };
 
@@ -26664,6 +27334,7 @@ struct exchange_context {
                    .refresh_digest = digest_of(*refresh),
                    .refresh_expires_at = context.now + lifetimes.oauth.refresh_token_lifetime,
                    .refresh_ends_at = context.now + lifetimes.oauth.refresh_token_end},
+        .resources = context.resources,
         .grace = exchange.grace,
     });
     if (!redeemed) return redeemed.error();
@@ -26710,12 +27381,14 @@ struct exchange_context {
     const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto lifetime = context.settings.oauth.access_token_lifetime;
-    const auto created = grants.create_owner_token({.user = context.client.owner,
-                                                    .application = context.client.id,
-                                                    .token_digest = digest_of(*access),
-                                                    .scopes = exchange.scopes,
-                                                    .created_at = context.now,
-                                                    .expires_at = context.now + lifetime});
+    const auto created = grants.create_access_token({.user = context.client.owner,
+                                                     .application = context.client.id,
+                                                     .token_digest = digest_of(*access),
+                                                     .scopes = exchange.scopes,
+                                                     .created_at = context.now,
+                                                     .expires_at = context.now + lifetime,
+                                                     .for_owner = true,
+                                                     .resources = context.resources});
     if (!created) return created.error();
     if (!*created)
         return failure{error_code::unauthorized_client,
@@ -26758,6 +27431,7 @@ struct exchange_context {
         .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
         .refresh_lifetime = lifetimes.oauth.refresh_token_lifetime,
         .rotation = rotation,
+        .resources = context.resources,
     });
     if (!refreshed) return refreshed.error();
     switch (refreshed->result) {
@@ -26765,6 +27439,7 @@ struct exchange_context {
         case refresh_result::unknown: return invalid_refresh_token();
         case refresh_result::too_wide:
             return failure{error_code::invalid_scope, "scope exceeds the granted scopes."};
+        case refresh_result::wrong_resource: return wrong_resource();
         case refresh_result::reused:
             return reused_secret{{error_code::invalid_grant,
                                   "The refresh token had already been replaced. Since it may have been stolen, the "
@@ -26859,6 +27534,7 @@ struct authorization_page {
     const session_source_ref& sessions;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
+    request_rules rules;
     web::localized_pages pages;
     std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
     pipeline::observed_request observed;
@@ -26872,12 +27548,14 @@ struct authorization_page {
             return pages.respond_status(response, http::status::forbidden);
 
         context.note_client(sent.find("client_id").value_or(""));
-        auto judged = oauth::judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
+        auto judged = oauth::judge_request(sent, store, rules, context.client, context.now(),
+                                           [&](user_id user) { return is_active(sessions, user); });
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged)) {
             context.error = to_code(*failure);
             return respond_page_failure(*failure, sent, response);
         }
+        if (const auto* failed = std::get_if<document_failure>(&*judged)) return respond_document_failure(*failed, context, response);
         if (auto* failed = std::get_if<redirect_failure>(&*judged))
             return respond_redirect_failure(request, sent, context, response, *failed);
 
@@ -26895,6 +27573,19 @@ private:
         pages.respond_message(response, http::status::bad_request, message, {}, [&](html_writer& html) {
             if (failed == page_failure::unregistered_redirect && received) write_received_redirect(html, texts, *received);
         });
+    }
+
+    /// The reason is for the author of the document; it is text, never a link.
+    void respond_document_failure(const document_failure& failed, request_state& context, http::response& response) const {
+        const auto& texts = pages.texts().consent;
+        if (failed.reason == document_failure::kind::too_many) {
+            context.error = error_code::temporarily_unavailable;
+            http::add_retry_after(response, failed.retry_after);
+            return pages.respond_message(response, http::status::too_many_requests, texts.too_many_documents);
+        }
+        context.error = error_code::invalid_client;
+        pages.respond_message(response, http::status::bad_request, texts.unusable_document, {},
+                              [&](html_writer& html) { html.add("<pre>\n{}</pre>\n", failed.description); });
     }
 
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
@@ -26984,15 +27675,12 @@ private:
         if (!session || prompt.login || (prompt.select_account && !sessions.signs_in())) return request_sign_in(call);
         if (call.on_one_page() || prompt.consent || prompt.select_account || !may_skip_consent(call)) return ask(call, *session);
 
-        const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
-        if (!granted) return send_error(call, granted.error());
-        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return ask(call, *session);
         const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
         if (!code) return send_error(call, random_source_error());
         auto new_code = code_for(call, session->user, *code);
         new_code.only_if_granted = true;
         const auto stored = store.create_code(new_code);
-        if (stored && *stored == code_result::not_granted) return ask(call, *session);  // revoked in the meantime
+        if (stored && *stored == code_result::not_granted) return ask(call, *session);
         send_code(call, stored, *code);
     }
 
@@ -27002,6 +27690,7 @@ private:
     [[nodiscard]] static bool may_skip_consent(const authorization_call& call) {
         const application& client = call.authorization.client;
         return call.request.method == http::method::get && client.type == client_type::confidential &&
+               client.registration == registration_kind::by_owner &&
                std::any_of(client.redirect_urls.begin(), client.redirect_urls.end(), [&](const std::string& each) {
                    return equals_registered(each, call.authorization.redirect);
                });
@@ -27144,6 +27833,7 @@ private:
                                 .sign_in = sign_in,
                                 .login = frame.login,
                                 .can_sign_out = sessions.signs_in(),
+                                .shows_resources = rules.resources.has_several(),
                                 .notice = notice};
         const auto title = consent_title(view);
         frame.title = title;
@@ -27177,11 +27867,18 @@ private:
                 .redirect = call.authorization.redirect,
                 .code_challenge = call.authorization.code_challenge,
                 .created_at = call.context.now(),
-                .expires_at = call.context.now() + settings.oauth.code_lifetime};
+                .expires_at = call.context.now() + settings.oauth.code_lifetime,
+                .resources = call.authorization.resources};
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
-        const auto stored = store.create_code(code_for(call, user, code));
+        auto created = code_for(call, user, code);
+        if (call.authorization.client.registration == registration_kind::metadata_document) {
+            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), call.context.now());
+            if (!id) return send_error(call, id.error());
+            created.application = *id;
+        }
+        const auto stored = store.create_code(created);
         if (stored && *stored == code_result::created)
             report(call, activity_kind::access_granted, user, call.authorization.client.name);
         send_code(call, stored, code);
@@ -27319,6 +28016,12 @@ TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
                                             std::string_view documentation_url);
 
+/// The fields of a JSON response with secrets, which must not be cached (RFC 6749 section 5.1). The second field is for HTTP/1.0.
+inline void add_no_store_fields(http::response& response) {
+    response.add_prepared_lines(pipeline::json_field_lines);
+    response.add("Pragma", "no-cache");
+}
+
 /// RFC 6749 section 5.1.
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
 
@@ -27417,12 +28120,14 @@ TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::respons
                                     std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
-TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer);
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer,
+                                       const resource_list& resources);
 
 /// The endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC 7662) and
 /// device authorization (RFC 8628). Refers to members of an authorization server, for the duration of a call.
 struct client_endpoints {
     const account_service_settings& settings;
+    const resource_list& resources;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
     window_limiter& grant_limiter;  ///< limiter of refreshes and of polls
@@ -27449,7 +28154,10 @@ struct client_endpoints {
             return;
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
-        const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
+        const auto requested = resources.read(read->sent);
+        if (const auto* unknown = std::get_if<failure>(&requested)) return fail(*unknown, response);
+        const exchange_context exchange{read->client, settings, context.now(), std::get<resource_set>(requested),
+                                        refresh_token ? &refresh_token->scopes : nullptr};
         auto judged = oauth::issue_tokens(read->sent, exchange, store, policies.random(), policies.scope_checker());
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(judged.error().retry_at, response, judged.error().message);
@@ -27481,11 +28189,11 @@ struct client_endpoints {
         const auto token = read->sent.find("token");
         if (!token) return fail(missing_parameter("token"), response);
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
-        result<void> done;
+        result<bool> done = false;
         if (is_refresh_token || is_well_formed(secret_kind::access_token, *token))
-            done = store.revoke_oauth_token(read->client.id, digest_of(*token));
+            done = revoke(read->client.id, *token);
         // A token that was replaced is also accepted: its response may have been lost.
-        if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
+        if (done && !*done && is_refresh_token) done = revoke(read->client.id, family_of(*token));
         if (!done) return respond_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
         response.add_prepared_lines(pipeline::json_field_lines);
@@ -27503,16 +28211,16 @@ struct client_endpoints {
         const auto token = read->sent.find("token");
         if (!token) return fail(missing_parameter("token"), response);
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
-            return write_introspection(response, nullptr, settings.auth_url);
+            return write_introspection(response, nullptr, settings.auth_url, resources);
         const auto found = store.find_oauth_token(digest_of(*token));
         if (!found) return respond_error(found.error(), response);
         const bool may_introspect = *found && context.now() < (*found)->expires_at &&
                                     ((*found)->application == read->client.id ||
                                      (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
-        if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url);
+        if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url, resources);
         const auto active = is_active((*found)->user);
         if (!active) return respond_error(active.error(), response);
-        write_introspection(response, *active ? &**found : nullptr, settings.auth_url);
+        write_introspection(response, *active ? &**found : nullptr, settings.auth_url, resources);
     }
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
@@ -27557,9 +28265,9 @@ private:
         const auto active = is_active(*issued.new_user);
         if (!active) observed.report(policies, active.error());
         if (!active || *active) return false;
-        if (auto done = store.revoke_oauth_token(client, digest_of(issued.access_token)); !done) return std::move(done).error();
+        if (auto done = revoke(client, issued.access_token); !done) return std::move(done).error();
         if (!issued.refresh_token) return true;
-        if (auto done = store.revoke_oauth_token(client, digest_of(*issued.refresh_token)); !done) return std::move(done).error();
+        if (auto done = revoke(client, *issued.refresh_token); !done) return std::move(done).error();
         return true;
     }
 
@@ -27577,6 +28285,11 @@ private:
         parameters sent;
         application client;
     };
+
+    /// Revokes an access or refresh token of the client. Returns true if there was one.
+    [[nodiscard]] result<bool> revoke(application_id client, std::string_view token) const {
+        return store.revoke(oauth_token_revocation{digest_of(token), client});
+    }
 
     /// The refresh token of the request, if it is one of the application's. Another application's attempt, which will fail, is not
     /// counted against the grant.
@@ -28087,6 +28800,52 @@ TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_vi
 
 #endif  // TOLLGATE_OAUTH_DETAIL_METADATA_HPP
 
+// <tollgate/oauth/detail/registration.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
+#define TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// The endpoint where applications register themselves (RFC 7591), read their registration and delete it (RFC 7592). Refers to members of
+/// an authorization server, for the duration of a call.
+class registration_endpoint {
+public:
+    registration_endpoint(const account_service_settings& settings, const oauth_store_ref& store, const tollgate::policies& policies,
+                          window_limiter& limiter, std::string_view documentation_url, pipeline::observed_request observed,
+                          request_state& state) noexcept
+        : settings_{settings},
+          store_{store},
+          policies_{policies},
+          limiter_{limiter},
+          documentation_url_{documentation_url},
+          observed_{observed},
+          state_{state} {}
+
+    TOLLGATE_DECL void respond(const http::request& request, http::response& response) const;
+
+    /// Returns true if a registration is refused whatever its body says: it is not JSON, or the initial access token is missing or wrong.
+    [[nodiscard]] static TOLLGATE_DECL bool is_refused_by_head(const http::request& request, const account_service_settings& settings);
+
+private:
+    void create(const http::request& request, http::response& response) const;
+    void read_or_delete(const http::request& request, http::response& response) const;
+    void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const;
+    void fail_token(const http::request& request, http::response& response, std::string_view description) const;
+    void respond_error(const error& error, http::response& response) const;
+
+    const account_service_settings& settings_;
+    const oauth_store_ref& store_;
+    const tollgate::policies& policies_;
+    window_limiter& limiter_;
+    std::string_view documentation_url_;
+    pipeline::observed_request observed_;
+    request_state& state_;
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
+
 // <tollgate/oauth/detail/oauth_handler.hpp>
 #ifndef TOLLGATE_OAUTH_DETAIL_OAUTH_HANDLER_HPP
 #define TOLLGATE_OAUTH_DETAIL_OAUTH_HANDLER_HPP
@@ -28105,7 +28864,9 @@ public:
           policies_{std::move(policies)},
           pages_{settings_.auth_url, settings_.services, std::move(theme),
                  web::page_reach::other_sites, settings_.documentation_url},
-          paths_{settings_, pages_.site().root, pages_.languages()} {
+          paths_{settings_, pages_.site().root, pages_.languages()},
+          resources_{settings_},
+          documents_{settings_} {
         constexpr milliseconds code_lifetime_max = std::chrono::hours{limits::code_hours_max};
         tollgate::detail::require_bounds("OAuth", {{"code_lifetime", settings_.oauth.code_lifetime, seconds{1}, code_lifetime_max},
                                          {"access_token_lifetime", settings_.oauth.access_token_lifetime},
@@ -28121,6 +28882,8 @@ public:
                                           {"page_requests", settings_.oauth.page_requests},
                                           {"refreshes", settings_.oauth.refreshes},
                                           {"refreshes_of_client", settings_.oauth.refreshes_of_client},
+                                          {"client_documents", settings_.oauth.client_documents},
+                                          {"registrations", settings_.oauth.registrations},
                                           {"anonymous_quota", settings_.anonymous_quota}});
         form_cookie_ = cookie_name_of(settings_.auth_url, settings_.oauth.cookie_name, "form");
         documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{metadata_path}
@@ -28166,7 +28929,8 @@ public:
 
     /// Returns true if any request may block: a password check always does.
     [[nodiscard]] bool may_block() const noexcept {
-        return sessions_.may_block() || store_.may_block() || policies_.limiter().may_block() || sessions_.signs_in();
+        return sessions_.may_block() || store_.may_block() || policies_.limiter().may_block() || sessions_.signs_in() ||
+               settings_.oauth.fetch_client_document;
     }
 
     /// The settings that it was constructed with.
@@ -28204,9 +28968,19 @@ private:
         const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
         if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, context))
             return http::handle_step::needs_body;
-        if (thread != http::thread_kind::io || !may_block(request, endpoint)) return http::handle_step::done;
-        state.set_waits_for(work_of(endpoint, posts));
+        const bool fetches = needs_document(request, context);
+        if (thread != http::thread_kind::io || (!fetches && !may_block(request, endpoint))) return http::handle_step::done;
+        state.set_waits_for(fetches ? http::work_kind::client_documents : work_of(endpoint, posts));
         return http::handle_step::needs_worker;
+    }
+    /// Returns true if the document of the application has to be fetched, which delays no other page.
+    [[nodiscard]] bool needs_document(const http::request& request, const request_state& context) const {
+        if (!settings_.oauth.fetch_client_document) return false;
+        if (context.endpoint != endpoint::authorization && context.endpoint != endpoint::one_page) return false;
+        const auto sent = parameters::from_form(request.method == http::method::post ? request.body : request.target.query);
+        const auto* known = std::get_if<parameters>(&sent);
+        const auto client_id = known != nullptr ? client_id_of(*known) : std::nullopt;
+        return client_id && documents_.may_hold(*client_id) && documents_.needs_fetch(*client_id, context.now());
     }
     void respond(const http::request& request, request_state& context, http::response& response);
     void dispatch(const http::request& request, request_state& context, http::response& response);
@@ -28243,6 +29017,7 @@ private:
     /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
     /// body is of another type.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, const request_state& context) const {
+        if (context.endpoint == endpoint::registration) return registration_endpoint::is_refused_by_head(request, settings_);
         if (!oauth::is_page(context.endpoint)) return has_unusable_authorization(request) || parameters::check_head(request);
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
@@ -28267,8 +29042,11 @@ private:
     tollgate::policies policies_;
     web::page_renderer pages_;
     paths paths_;
+    resource_list resources_;
+    mutable client_documents documents_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
     window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // bounds of requests for tokens, and of polls
+    window_limiter registration_limiter_{{.users = 64, .addresses = std::size_t{1} << 12}};
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string documentation_url_;
     std::string form_cookie_;  // the name of the cookie
@@ -28288,7 +29066,7 @@ inline void oauth_handler::respond(const http::request& request, request_state& 
 }
 
 inline void oauth_handler::dispatch(const http::request& request, request_state& context, http::response& response) {
-    const client_endpoints endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
+    const client_endpoints endpoints{settings_, resources_, store_, policies_, grant_limiter_, device_limiter_,
                                      documentation_url_, observed(request, context), context};
     const auto is_active = [&](user_id user) { return oauth::is_active(sessions_, user); };
     switch (context.endpoint) {
@@ -28298,6 +29076,10 @@ inline void oauth_handler::dispatch(const http::request& request, request_state&
         case endpoint::introspection: return endpoints.respond_introspection(request, context, response, is_active);
         case endpoint::device_authorization:
             return endpoints.respond_device_authorization(request, context, response, is_active);
+        case endpoint::registration:
+            return registration_endpoint{settings_,          store_, policies_, registration_limiter_, documentation_url_,
+                                         observed(request, context), context}
+                .respond(request, response);
         case endpoint::metadata: return respond_metadata(request, metadata_, documentation_url_, response);
         case endpoint::authorization:
         case endpoint::device_page:
@@ -28329,6 +29111,7 @@ inline void oauth_handler::respond_page(const http::request& request, request_st
                        .sessions = sessions_,
                        .store = store_,
                        .policies = policies_,
+                       .rules = {settings_.services, resources_, documents_},
                        .pages = pages,
                        .form_cookie = form_cookie_,
                        .observed = observed(request, context)}
@@ -29225,6 +30008,12 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
         if (is_public) return call.redirect_to(registration_done);
         return redirect_to_client(call, fill_in(texts.made_title, typed.name), client_id, secret);
     };
+    const auto existing = call.store().find_application(client_id.view());
+    if (!existing) return existing.error();
+    if (*existing) {  // the form was submitted before
+        const auto secret = is_public ? std::optional{secret_text{}} : submission.find_secret((*existing)->secret_digest, make);
+        return secret ? redirect_to_registered(*secret) : call.refuse_repetition();
+    }
     const auto registered = tollgate::detail::register_application_as(
         call.store(), std::move(request), call.now, client_id, is_public ? secret_text{} : submission.new_secret(make),
         call.settings().pages.applications_per_user_max);
@@ -29232,14 +30021,8 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
         call.report(activity_kind::application_registered, typed.name);
         return redirect_to_registered(registered->client_secret);
     }
-    if (!may_be_repeated(registered.error())) return registered.error();
-    const auto existing = call.store().find_application(client_id.view());
-    if (!existing) return existing.error();
-    if (*existing) {
-        const auto secret = is_public ? std::optional{secret_text{}} : submission.find_secret((*existing)->secret_digest, make);
-        return secret ? redirect_to_registered(*secret) : call.refuse_repetition();
-    }
-    if (registered.error().kind != error_kind::invalid) return call.refuse_repetition();
+    if (registered.error().kind == error_kind::conflict) return call.refuse_repetition();
+    if (registered.error().kind != error_kind::invalid) return registered.error();
     faults.add({}, texts.too_many);
     return show_applications(call, typed, faults);
 }
@@ -29258,7 +30041,8 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
 [[nodiscard]] inline result<void> renew_client_secret(page_call& call, const application& application) {
     if (application.type == client_type::public_client) return not_found();
     const auto add = [&](const tollgate::application& found, const secret_text& secret) {
-        auto done = call.store().add_client_secret(call.session.user, found.id, digest_of(secret), found.secret_digest);
+        auto done = call.store().change_application(call.session.user, found.id,
+                                                    client_secret_addition{digest_of(secret), found.secret_digest});
         if (done && *done) call.report(activity_kind::client_secret_replaced, found.name);
         return done;
     };
@@ -29302,7 +30086,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
     if (action == edit_action) return edit_application(call, *application);
     if (action == new_secret_action) return renew_client_secret(call, *application);
     if (action == remove_secret_action)
-        return call.finish_change(call.store().remove_older_secret(call.session.user, application->id),
+        return call.finish_change(call.store().change_application(call.session.user, application->id, older_secret_removal{}),
                                   activity_kind::client_secret_removed, application->name, secret_removal_done);
     if (action == delete_action) return delete_application(call, *application);
     return not_found();
@@ -29339,7 +30123,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
     const auto found =
         std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
     if (found == grants->end()) return not_found();
-    return call.finish_change(call.store().revoke_grant(call.session.user, *which), activity_kind::access_revoked,
+    return call.finish_change(call.store().revoke(grant_revocation{call.session.user, *which}), activity_kind::access_revoked,
                               found->application_name, removal_done);
 }
 
@@ -29746,6 +30530,13 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     const auto make = maker_of(secret_kind::personal_token);
     const auto username = submission.new_id(public_id_kind::username);
     const token_texts& texts = call.texts().tokens;
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return tokens.error();
+    for (const personal_token& each : *tokens)
+        if (each.username.view() == username.view()) {  // the form was submitted before
+            const auto secret = submission.find_secret(each.secret_digest, make);
+            return secret ? redirect_to_token(call, texts.made_title, username, *secret) : call.refuse_repetition();
+        }
     const auto issued = tollgate::detail::issue_personal_token_as(
         call.store(), {call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)}, call.now, username,
         submission.new_secret(make), call.settings().pages.tokens_per_user_max);
@@ -29753,15 +30544,8 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
         call.report(activity_kind::token_created, typed.description);
         return redirect_to_token(call, texts.made_title, username, issued->secret);
     }
-    if (!may_be_repeated(issued.error())) return issued.error();
-    const auto tokens = call.store().personal_tokens_of(call.session.user);
-    if (!tokens) return tokens.error();
-    for (const personal_token& each : *tokens)
-        if (each.username.view() == username.view()) {
-            const auto secret = submission.find_secret(each.secret_digest, make);
-            return secret ? redirect_to_token(call, texts.made_title, username, *secret) : call.refuse_repetition();
-        }
-    if (issued.error().kind != error_kind::invalid) return call.refuse_repetition();
+    if (issued.error().kind == error_kind::conflict) return call.refuse_repetition();
+    if (issued.error().kind != error_kind::invalid) return issued.error();
     faults.add({}, texts.too_many);
     return show_tokens(call, typed, faults);
 }
@@ -29796,7 +30580,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
 [[nodiscard]] inline result<void> revoke_token(page_call& call, token_id which) {
     const auto found = find_own_token(call, which);
     if (!found) return found.error();
-    const auto revoked = call.store().revoke_personal_token(which);
+    const auto revoked = call.store().revoke(personal_token_revocation{which});
     if (!revoked) return revoked.error();
     if (*revoked) call.report(activity_kind::token_revoked, found->description);
     return call.redirect_to(removal_done);
@@ -29872,9 +30656,7 @@ namespace tollgate::inline v0::pages {
 inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
 /// Bound of the attempts on the page of a delivery: 8 of a schedule, and some that the user started.
 inline constexpr std::size_t attempts_shown_max = 12;
-// The list contains the last attempts of the hook with their deliveries; the page of a delivery has all of its attempts.
-inline constexpr std::size_t attempts_read_max = 100;             ///< attempts of the hook
-inline constexpr std::size_t attempts_listed_max = 3;             ///< attempts of a delivery
+inline constexpr std::size_t attempts_listed_max = 3;             ///< attempts of each delivery in the list
 inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< bytes of requests and responses in the list
 
 inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the delivery whose attempts are displayed
@@ -29899,8 +30681,7 @@ inline constexpr std::string_view test_event_name = "ping";
 /// A hook and one page of its deliveries, newest first.
 struct hook_history {
     tollgate::hook hook;
-    std::vector<delivery> deliveries = {};
-    std::vector<recorded_attempt> attempts = {};  ///< the last attempts of the hook, on the first page
+    std::vector<listed_delivery> deliveries = {};
     bool has_newer = false, has_older = false;
     std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
     bool has_waiting = false;                           ///< any of those deliveries waits
@@ -29920,20 +30701,23 @@ TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const 
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault);
 
-/// A delivery of a hook, with its attempts, the last attempt first.
+/// A delivery of a hook, with its last attempts.
 struct delivery_history {
     tollgate::hook hook;
-    tollgate::delivery delivery;
-    std::vector<recorded_attempt> attempts = {};
+    listed_delivery listed;
 };
 TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown);
 
-/// Three store calls, as for one delivery.
+/// Two store calls, as for one delivery.
 [[nodiscard]] inline result<hook_history> read_history(page_call& call, const named_hook& named, std::optional<delivery_id> before,
                                                        std::optional<delivery_state> only) {
     auto found = find_hook(call, named);
     if (!found) return std::move(found).error();
-    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before, only);
+    auto deliveries = call.store().deliveries_of(named.account, {.hook = named.hook,
+                                                                 .rows_max = deliveries_shown_max + 1,
+                                                                 .older_than = before,
+                                                                 .state = only,
+                                                                 .attempts_max = attempts_listed_max});
     if (!deliveries) return std::move(deliveries).error();
     hook_history read{*std::move(found), *std::move(deliveries)};
     read.only = only;
@@ -29941,26 +30725,20 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
     read.has_older = read.deliveries.size() > deliveries_shown_max;
     if (read.has_older) read.deliveries.pop_back();
     read.has_waiting = std::any_of(read.deliveries.begin(), read.deliveries.end(),
-                                   [](const delivery& each) { return each.state == delivery_state::waiting; });
-    if (before || read.deliveries.empty()) return read;
-    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_read_max, std::nullopt);
-    if (!attempts) return std::move(attempts).error();
-    read.attempts = *std::move(attempts);
+                                   [](const listed_delivery& each) { return each.delivery.state == delivery_state::waiting; });
     return read;
 }
 
 [[nodiscard]] inline result<void> show_one_delivery(page_call& call, const named_hook& named, delivery_id which) {
     auto found = find_hook(call, named);
     if (!found) return std::move(found).error();
-    const auto next = delivery_id::from(which.value() + 1);  // it is the first of those that are older than the next one
-    if (!next) return not_found();
-    auto deliveries = call.store().deliveries_of(named.account, named.hook, 1, *next, std::nullopt);
+    auto deliveries = call.store().deliveries_of(
+        named.account, {.hook = named.hook, .rows_max = 1, .delivery = which, .attempts_max = attempts_shown_max});
     if (!deliveries) return std::move(deliveries).error();
-    if (deliveries->empty() || deliveries->front().id != which) return not_found();
-    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max, which);
-    if (!attempts) return std::move(attempts).error();
-    const delivery_history shown{*std::move(found), std::move(deliveries->front()), *std::move(attempts)};
-    const auto title = fill_in(call.texts().deliveries.one_title, web::moment_text(shown.delivery.created_at, call.texts().dates));
+    if (deliveries->empty()) return not_found();
+    const delivery_history shown{*std::move(found), std::move(deliveries->front())};
+    const auto title = fill_in(call.texts().deliveries.one_title,
+                               web::moment_text(shown.listed.delivery.created_at, call.texts().dates));
     call.page(title, {}, [&](html_writer& html) { write_one_delivery(html, call.view(), shown); });
     return {};
 }
@@ -29992,6 +30770,9 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
     return show_deliveries(call, *named, before, only, {});
 }
 
+/// Whether there are deliveries.
+[[nodiscard]] inline bool is_any(std::size_t deliveries) noexcept { return deliveries != 0; }
+
 /// Sends an event to one of the user's hooks, so that its owner sees what arrives.
 [[nodiscard]] inline result<void> send_test(page_call& call, const named_hook& named) {
     if (!call.admit("test events", call.settings().pages.test_events)) return {};
@@ -29999,16 +30780,16 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
     if (!call.random().fill(seed)) return random_source_error();
     const auto hook = std::to_string(named.hook.value());
     const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now};
-    return call.finish_change(call.store().append_event_to(named.hook, ping, seed, call.now), activity_kind::hook_tested, hook,
-                              tested_done, query_of(named));
+    return call.finish_change(call.store().append_event(ping, seed, call.now, named.hook).transform(is_any), activity_kind::hook_tested,
+                              hook, tested_done, query_of(named));
 }
 
 /// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
 [[nodiscard]] inline result<void> resend_failed(page_call& call, const named_hook& named) {
     const auto since = parse_since(call.form.value_of(since_name));
     if (!since) return not_found();
-    const auto sent = call.store().resend_given_up(named.account, named.hook, call.now - *since, limits::resent_deliveries_max,
-                                                   call.now);
+    const auto sent = call.store().resend(
+        named.account, given_up_deliveries{named.hook, call.now - *since, limits::resent_deliveries_max}, call.now);
     if (!sent) return sent.error();
     if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named.hook.value()));
     return call.redirect_to(std::string{resent_done} + std::to_string(*sent), query_of(named));
@@ -30018,7 +30799,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 [[nodiscard]] inline result<void> send_again(page_call& call, const named_hook& named) {
     const auto which = delivery_id::parse(call.form.value_of(delivery_name));
     if (!which) return not_found();
-    return call.finish_change(call.store().resend(named.account, *which, call.now), activity_kind::delivery_resent,
+    return call.finish_change(call.store().resend(named.account, *which, call.now).transform(is_any), activity_kind::delivery_resent,
                               std::to_string(which->value()), sent_again_done, query_of(named));
 }
 
@@ -30026,7 +30807,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 [[nodiscard]] inline result<void> post_to_deliveries(page_call& call, const named_hook& named) {
     const auto action = call.form.value_of(action_name);
     if (action == enable_action)
-        return call.finish_change(call.store().enable_hook(named.account, named.hook, call.now), activity_kind::hook_enabled,
+        return call.finish_change(call.store().change_hook(named.account, named.hook, hook_enabling{call.now}), activity_kind::hook_enabled,
                                   std::to_string(named.hook.value()), enabled_done, query_of(named));
     auto sent = action == test_action            ? send_test(call, named)
                 : action == resend_failed_action ? resend_failed(call, named)
@@ -30226,8 +31007,8 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
     auto faults = typed.faults(alone, call.settings().services, call.texts());
     if (typed.target_url != hook->target_url) check_typed_target(call, typed, faults);
     if (!faults.empty()) return show_hook_edit(call, *hook, typed, faults);
-    const auto updated = call.store().update_hook(hook->account, hook->id, {typed.event, typed.target_url},
-                                                  call.settings().hooks_per_event_max);
+    const auto updated = call.store().change_hook(
+        hook->account, hook->id, hook_fields{typed.event, typed.target_url, call.settings().hooks_per_event_max});
     if (!updated && updated.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().webhooks.too_many);
         return show_hook_edit(call, *hook, typed, faults);
@@ -30238,7 +31019,8 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
 [[nodiscard]] inline result<void> renew_secret_of_hook(page_call& call, const named_hook& named) {
     const webhook_texts& texts = call.texts().webhooks;
     const auto renew = [&](const hook& found, const std::string& secret) {
-        auto done = call.store().replace_hook_secret(found.account, found.id, secret, call.now + hook_secret_overlap, found.secret_digest);
+        auto done = call.store().change_hook(found.account, found.id,
+                                             hook_secret_replacement{secret, call.now + hook_secret_overlap, found.secret_digest});
         if (done && *done) call.report(activity_kind::hook_secret_replaced, std::to_string(found.id.value()));
         return done;
     };
@@ -31262,8 +32044,8 @@ TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_d
       store_{store.credentials()},
       policies_{std::move(policies)},
       router_{policies_.make_router(definition_.patterns)},
-      context_{users_, store.hooks(), policies_.target_rule(), policies_.random(), policies_.observer(), definition_.settings,
-               definition_.openapi},
+      context_{users_, store.hooks(), policies_.target_rule(), policies_.random(), policies_.observer(),
+               policies_.scope_checker(), definition_.settings, definition_.openapi},
       may_block_{users_.may_block() || store_.may_block() || policies_.limiter().may_block()} {
     for (const authenticator_ref& each : policies_.authenticators()) may_block_ = may_block_ || each.may_block();
 }
@@ -31279,9 +32061,51 @@ TOLLGATE_DECL http::handle_step account_api::judge(const http::request& request,
     return step;
 }
 
+TOLLGATE_COLD std::vector<std::string> account_api::resource_urls() const {
+    std::vector<std::string> urls;
+    for (const auto& each : definition_.resources) urls.push_back(each.url);
+    return urls;
+}
+
+TOLLGATE_COLD std::vector<std::string> account_api::metadata_paths() const {
+    std::vector<std::string> paths;
+    if (settings().has_authorization_server)
+        for (const auto& each : definition_.resources) paths.push_back(each.metadata_path);
+    return paths;
+}
+
+// Not counted and open to every origin, like the metadata of the authorization server: clients read it before they have a token.
+TOLLGATE_COLD void account_api::write_metadata(const pipeline::protected_resource& resource, const http::request& request,
+                                                 http::response& response) {
+    const auto start = pipeline::start_request(policies_);
+    const auto client = http::client_address(request, settings().trusted_proxies, settings().client_named_by);
+    if (http::is_read(request.method)) {
+        response.add_prepared_lines(pipeline::json_field_lines);
+        response.body() = resource.metadata;
+    } else if (const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS")) {
+        pipeline::write_error(response, *refused, "This path does not support this method; see the Allow header.",
+                              definition_.documentation_url, pipeline::about_requests);
+    }
+    const auto now = policies_.clock().now();
+    const auto limit = pipeline::peek_or_unused(policies_.limiter(), limit_key::of(client), settings().anonymous_quota, now);
+    const pipeline::observed_request observation{start, request, client, pipeline::api_definition::resource_metadata_root};
+    pipeline::add_rate_limit_fields(response, limit, observation.id());
+    pipeline::add_transport_security(response, settings().base_url);
+    http::add_cors_fields(settings().cors_origins, request, response);
+    observation.report_end(policies_, response, nullptr);
+}
+
+inline bool account_api::respond_metadata(const http::request& request, http::response& response) noexcept {
+    const auto* resource = definition_.find_metadata(request);
+    if (resource == nullptr || !pipeline::accepts_user_agent(policies_.agent_rule(), request)) return false;
+    pipeline::write_or_status(response, http::status::internal_server_error, [&] { write_metadata(*resource, request, response); });
+    return true;
+}
+
 TOLLGATE_DECL http::handle_step account_api::advance(const http::request& request, http::response& response, http::handler_state& state,
                                                      http::thread_kind thread) noexcept {
     auto& judged = state.get<pipeline::judgement>();
+    if (judged.next == pipeline::stage::head && respond_metadata(request, response)) return http::handle_step::done;
     if (judged.next == pipeline::stage::head) judged.now = state.time_by(policies_.clock());
     const http::handle_step step = judge(request, response, judged, thread);
     state.set_waits_for(judged.waits_for);
@@ -31290,6 +32114,7 @@ TOLLGATE_DECL http::handle_step account_api::advance(const http::request& reques
 }
 
 TOLLGATE_DECL void account_api::handle(const http::request& request, http::response& response) noexcept {
+    if (respond_metadata(request, response)) return;
     pipeline::judgement state;
     state.now = policies_.clock().now();
     // This thread may wait for everything.
@@ -31607,6 +32432,7 @@ TOLLGATE_COLD void account_service::mount_documentation() {
     parts_.push_back({"webhooks", has_webhooks, has_webhooks ? "" : "the store is no hook_store, or the table has no routes of webhooks"});
     mounts_.push_back(http::mounted(documentation->root(), *documentation));
     paths_.emplace_back(api_.root());
+    for (auto& each : api_.metadata_paths()) paths_.push_back(std::move(each));
     paths_.push_back(documentation->root());
 }
 
@@ -31677,7 +32503,9 @@ TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_p
     };
     service.mount_documentation();
     if (parts.applications) {
-        const auto oauth = std::make_shared<authorization_server>(api.settings(), parts.applications, parts.sessions, api.policies(),
+        auto settings = api.settings();
+        for (auto& each : api.resource_urls()) settings.oauth.resources.push_back(std::move(each));
+        const auto oauth = std::make_shared<authorization_server>(std::move(settings), parts.applications, parts.sessions, api.policies(),
                                                                   theme);
         service.handlers_.push_back(oauth);
         mount(*oauth, oauth->mounts());
@@ -31708,8 +32536,13 @@ TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_p
 namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created, std::optional<refresh_token_id> made_with) {
-    if (parties_of(created.token_digest)) return token_exists();
     const grant_parties parties{created.application, created.user};
+    if (const auto existing = parties_of(created.token_digest)) {
+        const bool is_repeated =
+            !made_with && *existing == parties &&
+            by_digest_.with_existing(created.token_digest, [](const row& stored) { return !stored.made_with; });
+        return is_repeated ? result<void>{} : token_exists();
+    }
     const auto replaces_another = [&] {
         const auto siblings = between_.find(parties);
         return siblings != between_.end() && siblings->second.size() >= limits::access_tokens_per_grant_max;
@@ -31736,7 +32569,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
     std::string scopes{created.scopes.text()};
     by_digest_.insert(created.token_digest,
                       {{created.user, created.token_digest, created.expires_at, std::nullopt, std::move(scopes), created.application,
-                        std::nullopt},
+                        std::nullopt, created.resources},
                        made_with,
                        created.created_at});
     tollgate::detail::keep_all(counted, ended, placed);
@@ -31768,7 +32601,7 @@ TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& t
         if (stored == nullptr) return std::nullopt;
         const stored_credential& credential = stored->credential;
         return oauth_token{false, credential.user, *credential.application, {}, scope_set::from_text(credential.scopes),
-                           stored->created_at, *credential.expires_at};
+                           stored->created_at, *credential.expires_at, credential.resources};
     });
 }
 
@@ -31818,8 +32651,10 @@ TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest tok
 namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<application_id> applications::create(const new_application& created, std::size_t applications_per_user_max) {
-    if (by_client_id_.contains(created.client_id.view()))
-        return application_exists();
+    if (const auto existing = find(created.client_id.view())) {
+        const bool is_repeated = existing->owner == created.owner && existing->secret_digest == created.secret_digest;
+        return is_repeated ? result<application_id>{existing->id} : application_exists();
+    }
     const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
     std::size_t owned = 0;
     for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
@@ -31829,7 +32664,8 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
 
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
-                                  created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0});
+                                  created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0, {},
+                                  created.registration, created.default_scopes, created.registration_digest});
     tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     by_client_id_.emplace(created.client_id, id);
     tollgate::detail::undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
@@ -31856,49 +32692,49 @@ TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
     return found;
 }
 
-TOLLGATE_DECL application* applications::find_of(user_id owner, application_id id) noexcept {
-    const auto found = rows_.find(id);
-    return found == rows_.end() || found->second.owner != owner ? nullptr : &found->second;
+TOLLGATE_DECL std::optional<user_id> applications::change(const std::optional<user_id>& changed_by, application_id id,
+                                                          const application_change& change) {
+    const auto row = rows_.find(id);
+    if (row == rows_.end() || row->second.owner != changed_by.value_or(row->second.owner)) return std::nullopt;
+    application& found = row->second;
+    const bool is_changed = std::visit(
+        tollgate::detail::overloaded{
+            [&](application_fields fields) {  // a copy: nothing is changed after this that could fail
+                found.name = std::move(fields.name);
+                found.website = std::move(fields.website);
+                found.description = std::move(fields.description);
+                found.redirect_urls = std::move(fields.redirect_urls);
+                found.acts_for_owner = fields.acts_for_owner;
+                found.default_scopes = fields.default_scopes;
+                return true;
+            },
+            [&](const client_secret_addition& added) {
+                if (found.secret_digest == added.secret_digest) return true;  // the call is repeated
+                if (found.secret_digest != added.replaced.value_or(found.secret_digest)) return false;
+                found.older_secret_digest = found.secret_digest;
+                found.secret_digest = added.secret_digest;
+                return true;
+            },
+            [&](older_secret_removal) { return std::exchange(found.older_secret_digest, std::nullopt).has_value(); },
+            [&](const suspension_change& suspension) {
+                found.suspended = suspension.suspended;
+                return true;
+            },
+        },
+        change);
+    return is_changed ? std::optional{found.owner} : std::nullopt;
 }
 
-TOLLGATE_DECL bool applications::update(user_id owner, application_id id, const application_change& changed) {
-    application* const found = find_of(owner, id);
-    if (found == nullptr) return false;
-    application_change copy = changed;  // nothing is changed after this that could fail
-    found->name = std::move(copy.name);
-    found->website = std::move(copy.website);
-    found->description = std::move(copy.description);
-    found->redirect_urls = std::move(copy.redirect_urls);
-    found->acts_for_owner = changed.acts_for_owner;
-    return true;
-}
-
-TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret,
-                                            const std::optional<digest>& replaced) noexcept {
-    application* const found = find_of(owner, id);
-    if (found == nullptr || (replaced && found->secret_digest != *replaced)) return false;
-    found->older_secret_digest = found->secret_digest;
-    found->secret_digest = secret;
-    return true;
-}
-
-TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_id id) noexcept {
-    application* const found = find_of(owner, id);
-    if (found == nullptr || !found->older_secret_digest) return false;
-    found->older_secret_digest.reset();
-    return true;
-}
-
-TOLLGATE_DECL bool applications::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
-    const auto found = rows_.find(id);
-    if (found == rows_.end()) return false;
-    found->second.suspended = suspended;
-    return true;
+TOLLGATE_DECL std::vector<application_id> applications::unowned_since(instant before) const {
+    std::vector<application_id> found;
+    for (auto each = of_owner_.lower_bound({no_owner, application_id{1}}); each != of_owner_.end() && each->first == no_owner; ++each)
+        if (rows_.at(each->second).created_at < before) found.push_back(each->second);
+    return found;
 }
 
 TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
-    const application* const found = find_of(owner, id);
-    if (found == nullptr) return false;
+    const application* const found = find(id);
+    if (found == nullptr || found->owner != owner) return false;
     by_client_id_.erase(by_client_id_.find(found->client_id.view()));
     of_owner_.erase({owner, id});
     rows_.erase(id);
@@ -31914,11 +32750,6 @@ TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexce
 #define TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP
 
 namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& parties) const {
-    const auto found = rows_.find(parties);
-    return found == rows_.end() ? std::nullopt : std::optional{found->second.scopes};
-}
 
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
     const application* const client = applications_.find(code.application);
@@ -31962,7 +32793,8 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     tollgate::detail::undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
     codes_.emplace(
         code.code_digest,
-        code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}});
+        code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}, {},
+                 code.resources});
     tollgate::detail::keep_all(granted, listed, counted, dated);
     if (is_new) ++last_grant_id_;
     changed.scopes = **scopes;
@@ -31977,13 +32809,20 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     if (!applications_.may_get_tokens(shown.application)) return redeemed_code{};
     code_row& code = found->second;
     const auto judged =
-        judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge}, shown);
+        judge_redemption({.redeemed_at = code.redeemed_at,
+                          .expires_at = code.expires_at,
+                          .redirect = code.redirect,
+                          .code_challenge = code.code_challenge,
+                          .refresh_digest = refresh_digest_of(code),
+                          .resources = code.resources},
+                         shown);
     if (judged == redemption_result::reused)
         return redeemed_code{judged, revoke_what_came_of(code) ? std::optional{code.parties.user} : std::nullopt, {}};
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+    if (code.redeemed_at) return redeemed_code{judged, code.parties.user, code.scopes};
 
     const refresh_token_id id{last_refresh_token_id_ + 1};
-    if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
+    if (auto done = create_tokens(code, shown, id); !done)
         return std::move(done).error();
     ++last_refresh_token_id_;
     code.refresh_token = id;
@@ -31994,15 +32833,23 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     return redeemed_code{redemption_result::redeemed, code.parties.user, code.scopes};
 }
 
+TOLLGATE_DECL std::optional<digest> grants::refresh_digest_of(const code_row& code) const noexcept {
+    if (!code.refresh_token) return std::nullopt;
+    for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
+        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return each;
+    return std::nullopt;
+}
+
 /// Creates both tokens or none.
-TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                                 const issued_tokens& issued, instant now, refresh_token_id id) {
+TOLLGATE_DECL result<void> grants::create_tokens(const code_row& code, const code_redemption& shown, refresh_token_id id) {
+    const grant_parties parties = code.parties;
+    const issued_tokens& issued = shown.tokens;
     if (refresh_tokens_.contains(issued.refresh_digest))
         return token_exists();
     row& grant = rows_.find(parties)->second;
     const auto replaces_another = [&] { return grant.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
     while (!refresh_token_shares_.has_capacity(parties.user) && !replaces_another())
-        if (sweep_refresh_tokens(now, 1) == 0)
+        if (sweep_refresh_tokens(shown.now, 1) == 0)
             return refresh_token_shares_.no_capacity("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
@@ -32013,10 +32860,18 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     const dated_digest end{expires_at, issued.refresh_digest};
     refresh_tokens_by_end_.insert(end);
     tollgate::detail::undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
-    refresh_tokens_.emplace(issued.refresh_digest, refresh_row{id, parties, scopes, expires_at, issued.refresh_ends_at});
+    refresh_tokens_.emplace(issued.refresh_digest, refresh_row{id, parties, code.scopes, expires_at, issued.refresh_ends_at, {}, {}, {}, {},
+                                                               code.resources});
     tollgate::detail::undo_unless_kept inserted{[&]() noexcept { refresh_tokens_.erase(issued.refresh_digest); }};
     if (auto done = access_.create(
-            {parties.user, parties.application, issued.access_digest, scopes, now, issued.access_expires_at}, id);
+            {.user = parties.user,
+             .application = parties.application,
+             .token_digest = issued.access_digest,
+             .scopes = code.scopes,
+             .created_at = shown.now,
+             .expires_at = issued.access_expires_at,
+             .resources = code.resources.narrowed_to(shown.resources)},
+            id);
         !done)
         return done;
     tollgate::detail::keep_all(counted, dated, inserted);
@@ -32062,7 +32917,9 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
         return refreshed_token{};
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
-    const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, shown);
+    const stored_refresh_token stored{found->first, token.family ? &token.replaced : nullptr, token.replaced_at, token.scopes,
+                                      access_.was_made_with(shown.access_digest, token.id), token.resources};
+    const auto judged = judge_refresh(stored, shown);
     if (judged == refresh_result::reused) {
         const grant_parties parties = token.parties;
         revoke(parties);
@@ -32071,8 +32928,15 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
-    if (auto done = access_.create({token.parties.user, token.parties.application, shown.access_digest, scopes,
-                                    shown.now, shown.access_expires_at},
+    const auto seed = rotation ? std::optional{token.successor_seed} : std::nullopt;
+    if (is_repeated(stored, shown)) return refreshed_token{judged, scopes, seed};
+    if (auto done = access_.create({.user = token.parties.user,
+                                    .application = token.parties.application,
+                                    .token_digest = shown.access_digest,
+                                    .scopes = scopes,
+                                    .created_at = shown.now,
+                                    .expires_at = shown.access_expires_at,
+                                    .resources = token.resources.narrowed_to(shown.resources)},
                                    token.id);
         !done)
         return std::move(done).error();
@@ -32088,22 +32952,27 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
                            rotation ? std::optional{token.successor_seed} : std::nullopt};
 }
 
-TOLLGATE_DECL void grants::revoke_token(application_id application, const digest& token) noexcept {
+TOLLGATE_DECL bool grants::revoke_token(const oauth_token_revocation& revoked) noexcept {
+    const digest& token = revoked.token_digest;
+    const auto is_meant = [&](const grant_parties& parties) {
+        return parties.application == revoked.application.value_or(parties.application);
+    };
     if (const auto found = find_refresh_token(token, token); found != refresh_tokens_.end()) {
-        if (found->second.parties.application != application) return;
+        if (!is_meant(found->second.parties)) return false;
         access_.revoke_made_with(found->second.id, found->second.parties);
         forget_refresh_token(found->first);
-        return;
+        return true;
     }
     const auto parties = access_.parties_of(token);
-    if (parties && parties->application == application) access_.revoke(token);
+    return parties && is_meant(*parties) && access_.revoke(token);
 }
 
 TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) {
     auto described = access_.describe(token);
     if (const auto found = find_refresh_token(token, token); !described && found != refresh_tokens_.end()) {
         const refresh_row& stored = found->second;
-        described = oauth_token{true, stored.parties.user, stored.parties.application, {}, stored.scopes, {}, stored.expires_at};
+        described = oauth_token{true, stored.parties.user, stored.parties.application, {}, stored.scopes, {}, stored.expires_at,
+                                stored.resources};
     }
     if (!described) return std::nullopt;
     if (const application* known = applications_.find(described->application)) described->client_id = known->client_id;
@@ -32198,12 +33067,9 @@ TOLLGATE_DECL void grants::forget_refresh_token(digest token) noexcept {
 
 TOLLGATE_DECL bool grants::revoke_what_came_of(const code_row& code) noexcept {
     const bool had_access = access_.revoke_made_with(*code.refresh_token, code.parties);
-    for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) {
-            forget_refresh_token(each);
-            return true;
-        }
-    return had_access;
+    const auto refresh = refresh_digest_of(code);
+    if (refresh) forget_refresh_token(*refresh);
+    return had_access || refresh;
 }
 
 TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept {
@@ -32265,26 +33131,26 @@ TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& s
     return found->second.hook.account;
 }
 
-TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                         instant old_valid_until, const std::optional<digest>& replaced) {
+TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) {
     stored_hook* const changed = find(account, id);
-    if (changed == nullptr || (replaced && digest_of(changed->hook.secret) != *replaced)) return false;
-    std::string added = secret;  // may throw, so before anything is changed
+    if (changed == nullptr) return false;
+    if (changed->hook.secret == replacement.secret) return true;  // the call is repeated
+    if (replacement.replaced && digest_of(changed->hook.secret) != *replacement.replaced) return false;
+    std::string added = replacement.secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
-    previous.push_back({std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
+    previous.push_back({std::exchange(changed->hook.secret, std::move(added)), replacement.old_valid_until});
     std::rotate(previous.begin(), previous.end() - 1, previous.end());
     if (previous.size() > limits::previous_secrets_max) previous.pop_back();
     return true;
 }
 
-TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id, const hook_change& changed,
-                                         std::size_t hooks_per_event_max) {
+TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id, const hook_fields& fields) {
     stored_hook* const found = find(account, id);
     if (found == nullptr) return false;
-    if (changed.event != found->hook.event && count_of_event(of_account_.at(account), changed.event) >= hooks_per_event_max)
-        return too_many_hooks(hooks_per_event_max);
-    hook_change copied = changed;  // may throw, so before anything is changed
+    if (fields.event != found->hook.event && count_of_event(of_account_.at(account), fields.event) >= fields.hooks_per_event_max)
+        return too_many_hooks(fields.hooks_per_event_max);
+    hook_fields copied = fields;  // may throw, so before anything is changed
     if (copied.target_url != found->hook.target_url) found->status.failing_since = found->status.last_failure_at = std::nullopt;
     found->hook.event = std::move(copied.event);
     found->hook.target_url = std::move(copied.target_url);
@@ -32439,63 +33305,41 @@ TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcep
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id hook,
-                                                          std::size_t rows_max,
-                                                          std::optional<delivery_id> before,
-                                                          std::optional<delivery_state> state) const {
-    std::vector<delivery> found;
-    const auto history = hook_rows_.find(hook);
-    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
-    const auto& ids = history->second.deliveries;
-    if (!state) found.reserve((std::min)(rows_max, ids.size()));
-    const auto end = before ? ids.lower_bound(*before) : ids.end();
-    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
+TOLLGATE_DECL std::vector<listed_delivery> outbox::deliveries_of(const account_ref& account, const delivery_query& query) const {
+    std::vector<listed_delivery> found;
+    const auto history = hook_rows_.find(query.hook);
+    if (history == hook_rows_.end() || hooks_.find(account, query.hook) == nullptr) return found;
+    const auto& [ids, attempts] = std::tie(history->second.deliveries, history->second.attempts);
+    const auto end = query.delivery ? ids.upper_bound(*query.delivery) : query.older_than ? ids.lower_bound(*query.older_than) : ids.end();
+    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < query.rows_max; ++each) {
+        if (query.delivery && *each != *query.delivery) break;
         const row& one = rows_.at(*each);
-        if (state && one.state != *state) continue;
+        if ((query.state && one.state != *query.state) || (query.older_than && one.id >= *query.older_than)) continue;
         const bool waits = one.state == delivery_state::waiting;
-        found.push_back({.id = one.id,
-                         .hook = hook,
-                         .event = one.event->reported.name,
-                         .message_id = one.message_id,
-                         .created_at = one.created_at,
-                         .state = one.state,
-                         .attempts_made = one.attempts_made,
-                         .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
+        auto& listed = found.emplace_back(delivery{.id = one.id,
+                                                   .hook = query.hook,
+                                                   .event = one.event->reported.name,
+                                                   .message_id = one.message_id,
+                                                   .created_at = one.created_at,
+                                                   .state = one.state,
+                                                   .attempts_made = one.attempts_made,
+                                                   .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
+        for (auto last = one.attempts.rbegin(); last != one.attempts.rend() && listed.attempts.size() < query.attempts_max; ++last)
+            listed.attempts.push_back(attempts.find(*last)->second.attempt);
     }
     return found;
 }
 
-TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id hook,
-                                                                std::size_t rows_max,
-                                                                std::optional<delivery_id> made_for) const {
-    std::vector<recorded_attempt> found;
-    const auto history = hook_rows_.find(hook);
-    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
-    const auto& attempts = history->second.attempts;
-    const auto add = [&](const attempt_row& listed) {
-        const row& one = rows_.at(listed.delivery);
-        found.push_back({one.id, one.event->reported.name, one.message_id, listed.attempt});
-    };
-    if (made_for) {
-        const auto which = rows_.find(*made_for);
-        if (which == rows_.end() || which->second.hook != hook) return found;
-        const auto& numbers = which->second.attempts;
-        for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
-            add(attempts.find(*each)->second);
-        return found;
-    }
-    found.reserve((std::min)(rows_max, attempts.size()));
-    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each)
-        add(each->second);
-    return found;
+TOLLGATE_DECL result<std::size_t> outbox::resend(const account_ref& account, const resend_request& resent, instant now) {
+    return std::visit([&](const auto& each) { return resend(account, each, now); }, resent);
 }
 
-TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
+TOLLGATE_DECL result<std::size_t> outbox::resend(const account_ref& account, delivery_id id, instant now) {
     const auto found = rows_.find(id);
-    if (found == rows_.end()) return false;
+    if (found == rows_.end()) return std::size_t{0};
     row& which = found->second;
     const stored_hook* const to = hooks_.find(account, which.hook);
-    if (to == nullptr) return false;
+    if (to == nullptr) return std::size_t{0};
     if (to->status.disabled) return hook_is_disabled();
     const bool being_sent = which.kept_in == &which.to->leased && which.at > now && which.at <= latest_due(now);
     if (being_sent) {
@@ -32504,22 +33348,21 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     } else {
         make_due(which, now);
     }
-    return true;
+    return std::size_t{1};
 }
 
-TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                          std::size_t rows_max, instant now) {
-    const stored_hook* const to = hooks_.find(account, hook);
+TOLLGATE_DECL result<std::size_t> outbox::resend(const account_ref& account, const given_up_deliveries& resent, instant now) {
+    const stored_hook* const to = hooks_.find(account, resent.hook);
     if (to == nullptr) return std::size_t{0};
     if (to->status.disabled) return hook_is_disabled();
     std::size_t count = 0;
-    const auto history = hook_rows_.find(hook);
+    const auto history = hook_rows_.find(resent.hook);
     if (history == hook_rows_.end()) return count;
     for (const delivery_id id : history->second.deliveries) {
-        if (count == rows_max) break;
+        if (count == resent.rows_max) break;
         row& which = rows_.at(id);
-        if (which.state != delivery_state::given_up || which.created_at < since) continue;
-        if (auto fits = expect_share(which.event->reported, {hook}); !fits) {
+        if (which.state != delivery_state::given_up || which.created_at < resent.since) continue;
+        if (auto fits = expect_share(which.event->reported, {resent.hook}); !fits) {
             if (count == 0) return std::move(fits).error();
             break;
         }
@@ -32670,17 +33513,13 @@ inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
 
-TOLLGATE_DECL result<std::size_t> outbox::append(const event& reported, const message_seed& seed, instant now) {
-    return append_to(hooks_.listening_to(reported.account, reported.name), reported, seed, now);
-}
-
-TOLLGATE_DECL result<bool> outbox::append_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
-    const stored_hook* const found = hooks_.find(reported.account, to);
-    if (found == nullptr) return false;
+TOLLGATE_DECL result<std::size_t> outbox::append(const event& reported, const message_seed& seed, instant now,
+                                                 std::optional<hook_id> only_to) {
+    if (!only_to) return append_to(hooks_.listening_to(reported.account, reported.name), reported, seed, now);
+    const stored_hook* const found = hooks_.find(reported.account, *only_to);
+    if (found == nullptr) return std::size_t{0};
     if (found->status.disabled) return hook_is_disabled();
-    auto done = append_to(std::vector{to}, reported, seed, now);
-    if (!done) return std::move(done).error();
-    return true;
+    return append_to(std::vector{*only_to}, reported, seed, now);
 }
 
 TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& listening, const event& reported,
@@ -32972,7 +33811,10 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     const std::scoped_lock lock{mutex_};
-    if (rows_.contains(session.cookie_digest)) return session_exists();
+    if (const auto existing = rows_.find(session.cookie_digest); existing != rows_.end()) {
+        const bool is_repeated = existing->second.user == session.user && existing->second.created_at == session.created_at;
+        return is_repeated ? result<void>{} : session_exists();
+    }
     const auto owned = of_user_.try_emplace(session.user).first;
     tollgate::detail::undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);
@@ -33015,11 +33857,25 @@ TOLLGATE_DECL void sessions::touch(const digest& cookie, instant now) {
     session.last_seen_at = now;
 }
 
-TOLLGATE_DECL bool sessions::end(const digest& cookie) {
+TOLLGATE_DECL bool sessions::end(const session_selection& ended) {
     const std::scoped_lock lock{mutex_};
-    if (!rows_.contains(cookie)) return false;
-    remove(cookie);
-    return true;
+    if (const auto* const cookie = std::get_if<digest>(&ended)) {
+        if (!rows_.contains(*cookie)) return false;
+        remove(*cookie);
+        return true;
+    }
+    const auto& of = std::get<sessions_of_user>(ended);
+    const auto owned = of_user_.find(of.user);
+    if (owned == of_user_.end()) return false;
+    bool any = false;
+    auto next = owned->second.begin();
+    for (std::size_t left = owned->second.size(); left > 0; --left) {
+        const digest cookie = (next++)->digest;  // `remove` erases the set with its last session
+        if (cookie == of.except) continue;
+        remove(cookie);
+        any = true;
+    }
+    return any;
 }
 
 TOLLGATE_DECL std::vector<stored_session> sessions::of(user_id user) const {
@@ -33032,23 +33888,12 @@ TOLLGATE_DECL std::vector<stored_session> sessions::of(user_id user) const {
     return found;
 }
 
-TOLLGATE_DECL void sessions::end_all_of(user_id user, const std::optional<digest>& except) {
-    const std::scoped_lock lock{mutex_};
-    const auto owned = of_user_.find(user);
-    if (owned == of_user_.end()) return;
-    auto next = owned->second.begin();
-    for (std::size_t left = owned->second.size(); left > 0; --left) {
-        const digest cookie = (next++)->digest;  // `remove` erases the set with its last session
-        if (cookie != except) remove(cookie);
-    }
-}
-
-TOLLGATE_DECL std::size_t sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+TOLLGATE_DECL std::size_t sessions::sweep(const session_ends& ends, std::size_t rows_max) {
     const std::scoped_lock lock{mutex_};
     std::size_t swept = 0;
-    for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
+    for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < ends.created_before; ++swept)
         remove(by_creation_.begin()->digest);
-    for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < seen_before; ++swept)
+    for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < ends.seen_before; ++swept)
         remove(by_last_seen_.begin()->digest);
     return swept;
 }
@@ -33078,8 +33923,13 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token& token, std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
-    if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
-        return personal_token_exists();
+    const auto existing = by_username_.with(token.username, [](const row* stored) -> std::optional<stored_credential> {
+        return stored == nullptr ? std::nullopt : std::optional{stored->credential};
+    });
+    if (existing) {
+        const bool is_repeated = existing->user == token.user && existing->secret_digest == token.secret_digest;
+        return is_repeated ? result<token_id>{*existing->token} : personal_token_exists();
+    }
     if (usernames_.size() >= tokens_max_)
         return table_is_full(tokens_max_, "personal tokens", "personal_tokens_max");
 
@@ -33126,7 +33976,9 @@ TOLLGATE_COLD bool personal_tokens::renew(user_id user, token_id id, const perso
     if (named == usernames_.end()) return false;
     bool fits = false;
     by_username_.change(named->second.view(), [&](row& stored) {
-        fits = stored.credential.user == user && (!renewed.replaced || stored.credential.secret_digest == *renewed.replaced);
+        const digest& current = stored.credential.secret_digest;
+        const bool is_repeated = current == renewed.secret_digest;
+        fits = stored.credential.user == user && (is_repeated || !renewed.replaced || current == *renewed.replaced);
         if (!fits) return;
         stored.credential.secret_digest = renewed.secret_digest;
         stored.credential.expires_at = renewed.expires_at;
@@ -33177,17 +34029,22 @@ TOLLGATE_COLD result<bool> memory_token_store::renew_personal_token(user_id user
     return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
 }
 
-TOLLGATE_COLD result<bool> memory_token_store::revoke_personal_token(token_id id) noexcept {
-    return detail::without_exceptions([&] { return personal_.revoke(id); });
+TOLLGATE_COLD result<bool> memory_token_store::revoke(const revocation& revoked) noexcept {
+    return detail::without_exceptions([&] {
+        const auto* const personal = std::get_if<personal_token_revocation>(&revoked);
+        return personal != nullptr && personal_.revoke(personal->token);
+    });
 }
 
-TOLLGATE_COLD result<void> memory_token_store::record_personal_token_use(std::string_view username, instant now,
-                                                                         std::string_view from) noexcept {
-    return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
+TOLLGATE_COLD result<void> memory_token_store::record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+    return detail::without_exceptions([&] {
+        if (const auto* const personal = std::get_if<personal_token_key>(&key)) personal_.record_use(personal->username, now, from);
+    });
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_personal_token(std::string_view username) noexcept {
-    return personal_.find(username);
+TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_credential(const credential_key& key) noexcept {
+    const auto* const personal = std::get_if<personal_token_key>(&key);
+    return personal != nullptr ? personal_.find(personal->username) : std::optional<token_credential>{};
 }
 
 }  // namespace tollgate
@@ -36649,6 +37506,245 @@ TOLLGATE_DECL std::optional<std::size_t> ui_language(std::string_view ui_locales
 
 #endif  // TOLLGATE_WEB_DETAIL_LANGUAGE_IPP
 
+// <tollgate/oauth/detail/client_metadata.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_METADATA_IPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_METADATA_IPP
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// The description of an error is visible ASCII without quote and backslash, so metadata is never part of it.
+inline failure bad_metadata(std::string_view description) { return {error_code::invalid_client_metadata, std::string{description}}; }
+
+/// Returns true if the member is missing, or is an array of texts that contains `value`.
+inline bool may_use(const http::json_object& sent, std::string_view name, std::string_view value) {
+    const auto* member = sent.find(name);
+    if (member == nullptr || member->kind == http::json_kind::null) return true;
+    return std::find(member->texts.begin(), member->texts.end(), value) != member->texts.end();
+}
+
+/// The text of a member; null if it is missing. Error: a member of another type.
+inline result<const std::string*> text_of(const http::json_object& sent, std::string_view name) {
+    const auto* member = sent.find(name);
+    if (member == nullptr || member->kind == http::json_kind::null) return nullptr;
+    if (member->kind != http::json_kind::text) return invalid(std::string{name} + " must be a string.");
+    return &member->value;
+}
+
+/// The scopes of a text that exist. Others are left out (RFC 7591 section 2): clients name scopes of every provider that they know.
+inline scope_set existing_scopes(std::string_view text, const service_catalog& services) {
+    std::string known;
+    while (!text.empty()) {
+        const auto end = (std::min)(text.find(' '), text.size());
+        if (services.has_scope(text.substr(0, end))) known.append(text.substr(0, end)).append(" ");
+        text.remove_prefix((std::min)(end + 1, text.size()));
+    }
+    return scope_set::parse(known).value_or(scope_set{});
+}
+
+/// The host of a redirect URL, or its private-use scheme.
+inline std::string name_of(std::string_view redirect) {
+    const auto url = http::url::parse(redirect);
+    return url ? url->authority() : std::string{redirect.substr(0, redirect.find(':'))};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::variant<client_metadata, failure> read_client_metadata(const http::json_object& sent, const service_catalog& services,
+                                                                          metadata_source source) {
+    const auto method = detail::text_of(sent, "token_endpoint_auth_method");
+    const auto name = detail::text_of(sent, "client_name");
+    const auto website = detail::text_of(sent, "client_uri");
+    const auto scope = detail::text_of(sent, "scope");
+    for (const auto* each : {&method, &name, &website, &scope})
+        if (!*each) return detail::bad_metadata(each->error().message);
+
+    client_metadata read;
+    const bool is_document = source == metadata_source::document;
+    read.auth_method = *method != nullptr ? **method : is_document ? "none" : "client_secret_basic";
+    const bool is_public = read.auth_method == "none";
+    if (is_document ? !is_public : !is_public && read.auth_method != "client_secret_basic" && read.auth_method != "client_secret_post")
+        return detail::bad_metadata(is_document ? "token_endpoint_auth_method must be none."
+                                                : "token_endpoint_auth_method must be client_secret_basic, client_secret_post or none.");
+    if (is_document && sent.find("client_secret") != nullptr) return detail::bad_metadata("The document must not contain a client_secret.");
+    read.type = is_public ? client_type::public_client : client_type::confidential;
+    if (!detail::may_use(sent, "grant_types", "authorization_code"))
+        return detail::bad_metadata("grant_types must be an array with authorization_code.");
+    if (!detail::may_use(sent, "response_types", "code")) return detail::bad_metadata("response_types must be an array with code.");
+
+    const auto* redirects = sent.find("redirect_uris");
+    if (redirects == nullptr || redirects->texts.empty())
+        return failure{error_code::invalid_redirect_uri, "redirect_uris must be an array of at least one URL."};
+    read.redirect_urls = redirects->texts;
+    read.name = *name != nullptr && !(*name)->empty() ? **name : detail::name_of(read.redirect_urls.front());
+    if (*website != nullptr) read.website = **website;
+    if (*scope != nullptr) read.default_scopes = detail::existing_scopes(**scope, services);
+
+    const auto faults = faults_of({.owner = no_owner,
+                                   .name = read.name,
+                                   .website = read.website,
+                                   .redirect_urls = read.redirect_urls,
+                                   .type = read.type});
+    if (faults.empty()) return read;
+    const auto& fault = faults.front();
+    // The messages begin with the name of a field of our forms.
+    auto message = fault.message.substr((std::min)(fault.field.size(), fault.message.size()));
+    if (fault.field == "redirect_url") return failure{error_code::invalid_redirect_uri, "redirect_uris: each" + message};
+    return detail::bad_metadata((fault.field == "name" ? "client_name" : "client_uri") + message);
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_METADATA_IPP
+
+// <tollgate/oauth/detail/client_documents.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_DOCUMENTS_IPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_DOCUMENTS_IPP
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+inline constexpr seconds fresh_for_default{60};  // as long as a consent takes, so that a change is noticed soon
+inline constexpr seconds fresh_for_max = std::chrono::days{1};
+inline constexpr seconds stale_for = std::chrono::days{1};
+inline constexpr seconds failure_kept_for{10};  // a reload does not ask the host again
+
+inline document_failure unusable(std::string description) {
+    return {document_failure::kind::unusable, std::move(description), {}};
+}
+
+/// What is wrong with the URL itself (section 3 of the draft); empty if nothing is.
+inline std::optional<document_failure> fault_of_client_url(const std::string& client_id, const account_service_settings& settings) {
+    const auto url = http::url::parse(client_id);
+    if (!url || url->has_user_info || url->has_fragment)
+        return unusable("The client_id is not an https URL without user information and fragment.");
+    if (url->path == "/" && !client_id.ends_with('/')) return unusable("The URL in client_id has no path.");
+    for (auto path = std::string_view{url->path}; !path.empty();) {
+        path.remove_prefix(1);
+        const auto end = (std::min)(path.find('/'), path.size());
+        if (path.substr(0, end) == "." || path.substr(0, end) == "..") return unusable("The URL in client_id has a dot segment.");
+        path.remove_prefix(end);
+    }
+    if (settings.oauth.accepts_client_host && !settings.oauth.accepts_client_host(url->host))
+        return unusable("Applications of this host are not accepted here.");
+    return std::nullopt;
+}
+
+inline bool is_json_type(std::string_view content_type) noexcept {
+    const auto type = tollgate::detail::trim_ows(content_type.substr(0, content_type.find(';')));
+    constexpr std::string_view suffix = "+json";
+    return tollgate::detail::ascii_iequals(type, "application/json") ||
+           (type.starts_with("application/") && type.size() > suffix.size() &&
+            tollgate::detail::ascii_iequals(type.substr(type.size() - suffix.size()), suffix));
+}
+
+/// The metadata in a response (section 4 of the draft).
+inline std::variant<client_metadata, document_failure> read_document(const std::string& url, const fetched_document& got,
+                                                                     const service_catalog& services) {
+    constexpr unsigned ok = 200;
+    if (got.status != ok) return unusable("The document was not found: its host responded with " + std::to_string(got.status) + ".");
+    if (!is_json_type(got.content_type)) return unusable("The Content-Type of the document is not application/json.");
+    const auto sent = http::parse_json_object(got.body);
+    if (!sent) return unusable("The document is not a JSON object.");
+    const auto* client_id = sent->find("client_id");
+    if (client_id == nullptr || client_id->kind != http::json_kind::text || client_id->value != url)
+        return unusable("The client_id in the document is not its URL.");
+    auto read = read_client_metadata(*sent, services, metadata_source::document);
+    if (const auto* refused = std::get_if<failure>(&read)) return unusable(refused->description);
+    auto& metadata = std::get<client_metadata>(read);
+    // What a user sees is the host, which the document cannot invent.
+    metadata.website = http::url::parse(url)->origin();
+    metadata.redirect_urls = tollgate::detail::distinct_redirect_urls(metadata.redirect_urls);
+    return std::move(metadata);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool client_documents::needs_fetch(std::string_view client_id, instant now) const {
+    const std::lock_guard lock{mutex_};
+    const auto known = kept_.find(client_id);
+    return known == kept_.end() || now >= known->second.fresh_until;
+}
+
+inline client_documents::fetched client_documents::fetch(const std::string& url) const {
+    std::optional<result<fetched_document>> got;
+    try {
+        got.emplace(settings_.oauth.fetch_client_document(url));
+    } catch (const std::exception& thrown) {
+        got.emplace(exception_error("a client ID metadata document was not fetched", thrown.what()));
+    }
+    if (!*got) {
+        const auto& failed = got->error();
+        return {detail::unusable("The document was not fetched: " + failed.message + "."), detail::failure_kept_for,
+                failed.kind == error_kind::invalid};
+    }
+    constexpr unsigned server_error = 500;
+    auto document = detail::read_document(url, **got, settings_.services);
+    if (std::holds_alternative<document_failure>(document))
+        return {std::move(document), detail::failure_kept_for, (*got)->status < server_error};
+    const auto fresh_for = (std::min)((*got)->fresh_for.value_or(detail::fresh_for_default), detail::fresh_for_max);
+    return {std::move(document), fresh_for, true};
+}
+
+/// Keeps what was fetched. A failure of the host does not replace a document that is not too old.
+inline void client_documents::keep(const std::string& url, const fetched& got, instant now) {
+    auto known = kept_.find(url);
+    if (known != kept_.end() && !got.is_final && std::holds_alternative<client_metadata>(known->second.document) &&
+        now < known->second.fetched_at + detail::fresh_for_max + detail::stale_for) {
+        known->second.fresh_until = now + got.fresh_for;
+        return;
+    }
+    if (known == kept_.end()) {
+        if (kept_.size() >= (std::max)(settings_.oauth.client_documents_max, std::size_t{1}))
+            kept_.erase(std::min_element(kept_.begin(), kept_.end(),
+                                         [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+        known = kept_.try_emplace(url).first;
+    }
+    known->second = {got.document, now, now + got.fresh_for, ++uses_};
+}
+
+TOLLGATE_DECL std::variant<application, document_failure> client_documents::find(const std::string& client_id, const ip_address& client,
+                                                                                 instant now) {
+    if (auto fault = detail::fault_of_client_url(client_id, settings_)) return *std::move(fault);
+    std::unique_lock lock{mutex_};
+    auto known = kept_.find(client_id);
+    if (known == kept_.end() || now >= known->second.fresh_until) {
+        if (under_way_ >= settings_.oauth.client_documents_at_once_max)
+            return document_failure{document_failure::kind::too_many, {}, seconds{1}};
+        const auto window = limiter_.take(limit_key::of(client), settings_.oauth.client_documents, now);
+        if (!window.admitted)
+            return document_failure{document_failure::kind::too_many, {}, std::chrono::ceil<seconds>(window.resets_at - now)};
+        ++under_way_;
+        lock.unlock();
+        const auto got = fetch(client_id);
+        lock.lock();
+        --under_way_;
+        keep(client_id, got, now);
+        known = kept_.find(client_id);
+    }
+    known->second.used = ++uses_;
+    if (const auto* failed = std::get_if<document_failure>(&known->second.document)) return *failed;
+    const auto& metadata = std::get<client_metadata>(known->second.document);
+    return application{.id = unstored_application,
+                       .owner = no_owner,
+                       .client_id = *client_id_text::from(client_id),
+                       .secret_digest = {},
+                       .name = metadata.name,
+                       .website = metadata.website,
+                       .description = {},
+                       .redirect_urls = metadata.redirect_urls,
+                       .created_at = now,
+                       .type = client_type::public_client,
+                       .registration = registration_kind::metadata_document,
+                       .default_scopes = metadata.default_scopes};
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_DOCUMENTS_IPP
+
 // <tollgate/oauth/detail/parameters.ipp>
 #ifndef TOLLGATE_OAUTH_DETAIL_PARAMETERS_IPP
 #define TOLLGATE_OAUTH_DETAIL_PARAMETERS_IPP
@@ -36745,6 +37841,51 @@ TOLLGATE_DECL std::optional<scope_set> parse_known_scopes(std::string_view sent,
 
 #endif  // TOLLGATE_OAUTH_DETAIL_PARAMETERS_IPP
 
+// <tollgate/oauth/detail/resources.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_RESOURCES_IPP
+#define TOLLGATE_OAUTH_DETAIL_RESOURCES_IPP
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_COLD resource_list::resource_list(const account_service_settings& settings) {
+    const auto add = [this](const std::string& url) {
+        const auto id = resource_id_of(tollgate::detail::normalized_url(url));
+        const bool is_known = std::any_of(all_.begin(), all_.end(), [&](const auto& each) { return each.first == id; });
+        if (!is_known) all_.emplace_back(id, url);
+    };
+    if (!settings.base_url.empty()) add(settings.base_url);
+    for (const auto& each : settings.oauth.resources) {
+        const auto url = http::url::parse(each);
+        if (!url || url->has_fragment)
+            throw std::invalid_argument{"tollgate: a resource is not an absolute URL without a fragment: " + each};
+        add(each);
+    }
+}
+
+TOLLGATE_DECL std::variant<resource_set, failure> resource_list::read(const parameters& sent) const {
+    resource_set requested;
+    if (all_.empty()) return requested;
+    for (const http::form_member& each : sent.all()) {
+        if (each.name != "resource" || each.value.empty()) continue;
+        const auto id = resource_id_of(tollgate::detail::normalized_url(each.value));
+        const auto known = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.first == id; });
+        if (known == all_.end()) return failure{error_code::invalid_target, "resource is not one that this server issues tokens for."};
+        if (!requested.add(id)) return failure{error_code::invalid_target, "resource was sent too often."};
+    }
+    return requested;
+}
+
+TOLLGATE_DECL std::vector<std::string_view> resource_list::urls_of(const resource_set& resources) const {
+    std::vector<std::string_view> urls;
+    for (const auto& [id, url] : all_)
+        if (!resources.empty() && resources.is_for(id)) urls.push_back(url);
+    return urls;
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_RESOURCES_IPP
+
 // <tollgate/oauth/detail/pkce.hpp>
 #ifndef TOLLGATE_OAUTH_DETAIL_PKCE_HPP
 #define TOLLGATE_OAUTH_DETAIL_PKCE_HPP
@@ -36836,7 +37977,10 @@ inline std::optional<failure> find_fault(const application& client, const parame
         return failure{error_code::invalid_request, "code_challenge must be the base64url of a SHA-256."};
     if (!challenge && client.type == client_type::public_client)
         return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
-    if (!sent.find("scope")) return missing_parameter("scope");
+    if (!challenge && client.registration != registration_kind::by_owner)
+        return failure{error_code::invalid_request,
+                       "code_challenge is missing; applications that no user registered must use PKCE (RFC 7636)."};
+    if (!sent.find("scope") && client.default_scopes.empty()) return missing_parameter("scope");
     if (const auto prompt = sent.find("prompt"); prompt && !parse_prompts(*prompt))
         return failure{error_code::invalid_request, "prompt must be none alone, or any of login, consent and select_account."};
     return std::nullopt;
@@ -36884,7 +38028,7 @@ TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
 }
 
 TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
-                                              const service_catalog& services) {
+                                              const service_catalog& services, const resource_list& resources) {
     if (client.type == client_type::public_client && client.redirect_urls.empty()) return page_failure::no_redirect_url;
     if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
     auto redirect_uri = sent.find("redirect_uri");
@@ -36897,24 +38041,68 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     if (auto fault = detail::find_fault(client, sent, state))
         return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
 
-    const auto scopes = parse_known_scopes(*sent.find("scope"), services);
+    const auto scope = sent.find("scope");
+    const auto scopes = scope ? parse_known_scopes(*scope, services) : std::optional{client.default_scopes};
     if (!scopes) return redirect_failure{std::move(*redirect), unknown_scope(), std::move(state)};
+    auto requested = resources.read(sent);
+    if (auto* unknown = std::get_if<failure>(&requested))
+        return redirect_failure{std::move(*redirect), std::move(*unknown), std::move(state)};
+    const auto& targets = std::get<resource_set>(requested);
+    const auto urls = resources.urls_of(targets);
     auto hint = sent.find("login_hint");
     if (hint && !tollgate::detail::is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),
                                  .scopes = *scopes,
+                                 .resources = targets,
+                                 .resource_urls = {urls.begin(), urls.end()},
                                  .state = std::move(state),
                                  .code_challenge = sent.find("code_challenge"),
                                  .prompt = parse_prompts(sent.find("prompt").value_or("")).value_or(prompt_set{}),
                                  .login_hint = std::move(hint)};
 }
 
+TOLLGATE_DECL result<application_id> store_described(const application& described, const oauth_store_ref& applications,
+                                                     const account_service_settings& settings, const observer_ref& observer, instant now) {
+    const auto known = applications.find_application(described.client_id);
+    if (!known) return known.error();
+    if (*known) {
+        if ((*known)->redirect_urls == described.redirect_urls && (*known)->name == described.name) return (*known)->id;
+        const auto changed = applications.change_application(no_owner, (*known)->id,
+                                                             application_fields{.name = described.name,
+                                                                                .website = described.website,
+                                                                                .description = {},
+                                                                                .redirect_urls = described.redirect_urls,
+                                                                                .default_scopes = described.default_scopes});
+        if (!changed) return changed.error();
+        return (*known)->id;
+    }
+    remove_unused_applications(applications, observer, now);
+    auto created = applications.create_application({.owner = no_owner,
+                                                    .client_id = described.client_id,
+                                                    .secret_digest = {},
+                                                    .name = described.name,
+                                                    .website = described.website,
+                                                    .description = {},
+                                                    .redirect_urls = described.redirect_urls,
+                                                    .created_at = now,
+                                                    .type = described.type,
+                                                    .registration = described.registration,
+                                                    .default_scopes = described.default_scopes},
+                                                   settings.oauth.unowned_applications_max);
+    if (!created && created.error().kind == error_kind::conflict)  // another user was faster
+        if (const auto stored = applications.find_application(described.client_id); stored && *stored) return (*stored)->id;
+    if (!created && created.error().kind == error_kind::invalid)
+        return unavailable("there are as many applications without an owner as the settings allow");
+    return created;
+}
+
 TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
     std::vector<http::form_member> all{{"response_type", "code"},
                                        {"client_id", std::string{request.client.client_id.view()}},
                                        {"scope", std::string{request.scopes.text()}}};
+    for (const auto& each : request.resource_urls) all.push_back({"resource", each});
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
     if (request.state) all.push_back(detail::to_member(*request.state));
     if (request.code_challenge) {
@@ -37222,6 +38410,7 @@ TOLLGATE_DECL paths::paths(const account_service_settings& settings, std::string
     add(below(revocation_path), endpoint::revocation);
     add(below(introspection_path), endpoint::introspection);
     add(below(device_authorization_path), endpoint::device_authorization);
+    if (settings.oauth.registration != dynamic_registration::off) add(below(registration_path), endpoint::registration);
     const auto add_pages = [&](const std::string& language_root) {
         add(language_root + "/user/oauth", endpoint::authorization);
         add(language_root + "/user/device", endpoint::device_page);
@@ -37597,7 +38786,16 @@ TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, cons
     if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
     html.add("<p>{}</p>\n", texts.consent.scopes);
     web::write_scopes(html, scopes, scope_texts);
-    html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website));
+    switch (client.registration) {
+        case registration_kind::by_owner: html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website)); break;
+        case registration_kind::by_itself:
+            if (!client.website.empty()) html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website));
+            html.add("<p class=\"caution\">{}</p>\n", texts.consent.registered_itself);
+            break;
+        case registration_kind::metadata_document:
+            html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.consent.not_registered, detail::displayed_host(client.website)));
+            break;
+    }
     if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.consent.unproved);
 }
 
@@ -37624,6 +38822,8 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
     write_client(html, view.texts, client, fill_in(texts.asks, client.name, view.operator_name), view.request.scopes,
                  view.scopes);
+    if (view.shows_resources)
+        for (const auto& each : view.request.resource_urls) html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.resource, each));
 
     const auto carried = form_parameters(view.request);
     web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
@@ -37857,6 +39057,7 @@ TOLLGATE_DECL failure invalid_code(redemption_result reason) {
             return refuse("redirect_uri differs from the one in the authorization request.");
         case redemption_result::verifier_mismatch:
             return refuse("code_verifier does not match the code_challenge in the authorization request.");
+        case redemption_result::wrong_resource: return wrong_resource();
         case redemption_result::redeemed:
         case redemption_result::unknown: break;
     }
@@ -37952,19 +39153,9 @@ TOLLGATE_DECL void write_device_response(http::response& response, const device_
 
 namespace tollgate::inline v0::oauth {
 
-namespace detail {
-
-/// Tokens must not be cached (RFC 6749 section 5.1); the second field is for HTTP/1.0.
-inline void add_no_store_fields(http::response& response) {
-    response.add_prepared_lines(pipeline::json_field_lines);
-    response.add("Pragma", "no-cache");
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed) {
     response.set_status(failed.status);
-    detail::add_no_store_fields(response);
+    add_no_store_fields(response);
     http::json_writer body{response.body()};
     body.begin_object();
     body.member("error").string(to_text(failed.failure.code));
@@ -38000,7 +39191,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limi
 }
 
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
-    detail::add_no_store_fields(response);
+    add_no_store_fields(response);
     http::json_writer body{response.body()};
     body.begin_object();
     body.member("access_token").string(issued.access_token);
@@ -38154,7 +39345,8 @@ TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::respons
     write_failure(response, {.status = http::status::too_many_requests, .failure = error, .documentation_url = documentation_url});
 }
 
-TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer,
+                                       const resource_list& resources) {
     response.add_prepared_lines(pipeline::json_field_lines);
     http::json_writer body{response.body()};
     const auto to_seconds = [](instant at) { return to_unix_milliseconds(at) / 1000; };
@@ -38168,6 +39360,11 @@ TOLLGATE_DECL void write_introspection(http::response& response, const oauth_tok
         if (token->created_at) body.member("iat").integer(to_seconds(*token->created_at));
         body.member("sub").string(std::to_string(token->user.value()));
         body.member("iss").string(issuer);
+        if (const auto urls = resources.urls_of(token->resources); !urls.empty()) {
+            body.member("aud").begin_array();
+            for (const auto each : urls) body.string(each);
+            body.end_array();
+        }
     }
     body.end_object();
 }
@@ -38325,6 +39522,7 @@ TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings
     json.member("revocation_endpoint").string(at(revocation_path));
     json.member("introspection_endpoint").string(at(introspection_path));
     json.member("device_authorization_endpoint").string(at(device_authorization_path));
+    if (settings.oauth.registration != dynamic_registration::off) json.member("registration_endpoint").string(at(registration_path));
     json.member("scopes_supported").begin_array();
     for (const auto& scope : settings.services.scopes()) json.string(scope);
     json.end_array();
@@ -38337,6 +39535,7 @@ TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings
     write_list("code_challenge_methods_supported", {challenge_method});
     write_list("prompt_values_supported", {"none", "login", "consent", "select_account"});
     json.member("authorization_response_iss_parameter_supported").boolean(true);
+    if (settings.oauth.fetch_client_document) json.member("client_id_metadata_document_supported").boolean(true);
     if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
     json.member("ui_locales_supported").begin_array();
     for (const auto each : languages) json.string(each);
@@ -38358,6 +39557,189 @@ TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_vi
 }  // namespace tollgate::oauth
 
 #endif  // TOLLGATE_OAUTH_DETAIL_METADATA_IPP
+
+// <tollgate/oauth/detail/registration.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
+#define TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// The token of a Bearer Authorization field, or an empty text.
+inline std::string_view bearer_token_of(const http::request& request) noexcept {
+    if (request.fields.count(http::field_id::authorization) != 1) return {};
+    return http::detail::credentials_of(request.fields.find(http::field_id::authorization), "Bearer").value_or(std::string_view{});
+}
+
+inline bool has_initial_access_token(const http::request& request, const account_service_settings& settings) {
+    const auto token = bearer_token_of(request);
+    return !token.empty() && digest_of(token) == settings.oauth.initial_access_token;
+}
+
+/// A registration as the application gets it. The secrets exist only in the response to its creation.
+struct registration_view {
+    const account_service_settings& settings;
+    std::string_view client_id;
+    const client_metadata& metadata;
+    instant created_at;
+    std::string_view client_secret = {};
+    std::string_view registration_token = {};
+};
+
+inline void write_registration(http::response& response, const registration_view& view) {
+    add_no_store_fields(response);
+    http::json_writer body{response.body()};
+    const auto write_list = [&](http::json_name name, const auto& values) {
+        body.member(name).begin_array();
+        for (const std::string_view each : values) body.string(each);
+        body.end_array();
+    };
+    body.begin_object();
+    body.member("client_id").string(view.client_id);
+    body.member("client_id_issued_at").integer(to_unix_milliseconds(view.created_at) / 1000);
+    if (!view.client_secret.empty()) body.member("client_secret").string(view.client_secret);
+    if (view.metadata.type == client_type::confidential) body.member("client_secret_expires_at").integer(0);
+    if (!view.registration_token.empty()) body.member("registration_access_token").string(view.registration_token);
+    body.member("registration_client_uri")
+        .string(std::string{view.settings.auth_url}.append(registration_path).append("?client_id=").append(view.client_id));
+    body.member("client_name").string(view.metadata.name);
+    if (!view.metadata.website.empty()) body.member("client_uri").string(view.metadata.website);
+    write_list("redirect_uris", view.metadata.redirect_urls);
+    write_list("grant_types", std::initializer_list<std::string_view>{"authorization_code", "refresh_token"});
+    write_list("response_types", std::initializer_list<std::string_view>{"code"});
+    body.member("token_endpoint_auth_method").string(view.metadata.auth_method);
+    if (!view.metadata.default_scopes.empty()) body.member("scope").string(view.metadata.default_scopes.text());
+    body.end_object();
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool registration_endpoint::is_refused_by_head(const http::request& request, const account_service_settings& settings) {
+    if (settings.oauth.registration == dynamic_registration::with_token && !detail::has_initial_access_token(request, settings))
+        return true;
+    return !tollgate::detail::ascii_iequals(http::detail::media_type_of(request.fields), "application/json") ||
+           http::detail::has_content_coding(request.fields);
+}
+
+TOLLGATE_DECL void registration_endpoint::respond(const http::request& request, http::response& response) const {
+    switch (request.method) {
+        case http::method::post: return create(request, response);
+        case http::method::get:
+        case http::method::head:
+        case http::method::delete_: return read_or_delete(request, response);
+        default: return respond_unsupported_method(request, response, "POST, GET, HEAD, DELETE, OPTIONS", documentation_url_);
+    }
+}
+
+inline void registration_endpoint::create(const http::request& request, http::response& response) const {
+    if (settings_.oauth.registration == dynamic_registration::with_token && !detail::has_initial_access_token(request, settings_))
+        return fail_token(request, response, "Send the initial access token in an Authorization header with Bearer.");
+    if (request.body_state == http::body_state::too_large)
+        return fail({error_code::invalid_client_metadata, "The request body is too large."}, response, http::status::content_too_large);
+    if (is_refused_by_head(request, settings_))
+        return fail({error_code::invalid_client_metadata, "Send the metadata as application/json."}, response);
+    const auto window = limiter_.take(limit_key::of(state_.client), settings_.oauth.registrations, state_.now());
+    if (!window.admitted) {
+        state_.error = error_code::temporarily_unavailable;
+        return respond_too_many(window.resets_at, state_.now(), response, documentation_url_,
+                                "Too many applications were registered from this address.");
+    }
+    const auto sent = http::parse_json_object(request.body);
+    if (!sent) return fail({error_code::invalid_client_metadata, sent.error().message}, response);
+    auto read = read_client_metadata(*sent, settings_.services, metadata_source::registration);
+    if (const auto* refused = std::get_if<failure>(&read)) return fail(*refused, response);
+    auto& metadata = std::get<client_metadata>(read);
+
+    const auto client_id = new_public_id(public_id_kind::client_id, policies_.random());
+    const auto token = tollgate::new_secret(secret_kind::client_secret, policies_.random());
+    const bool is_public = metadata.type == client_type::public_client;
+    const auto secret = is_public ? std::optional{secret_text{}} : tollgate::new_secret(secret_kind::client_secret, policies_.random());
+    if (!client_id || !token || !secret) return respond_error(random_source_error(), response);
+    remove_unused_applications(store_, policies_.observer(), state_.now());
+    metadata.redirect_urls = tollgate::detail::distinct_redirect_urls(metadata.redirect_urls);
+    const auto created = store_.create_application({.owner = no_owner,
+                                                    .client_id = *client_id_text::from(*client_id),
+                                                    .secret_digest = is_public ? digest{} : digest_of(*secret),
+                                                    .name = metadata.name,
+                                                    .website = metadata.website,
+                                                    .description = {},
+                                                    .redirect_urls = metadata.redirect_urls,
+                                                    .created_at = state_.now(),
+                                                    .type = metadata.type,
+                                                    .registration = registration_kind::by_itself,
+                                                    .default_scopes = metadata.default_scopes,
+                                                    .registration_digest = digest_of(*token)},
+                                                   settings_.oauth.unowned_applications_max);
+    if (!created && created.error().kind == error_kind::invalid)
+        return respond_error(unavailable("there are as many applications without an owner as the settings allow"), response);
+    if (!created) return respond_error(created.error(), response);
+    state_.note_client(*client_id);
+    response.set_status(http::status::created);
+    detail::write_registration(response, {.settings = settings_,
+                                          .client_id = *client_id,
+                                          .metadata = metadata,
+                                          .created_at = state_.now(),
+                                          .client_secret = *secret,
+                                          .registration_token = *token});
+}
+
+// The response is the same whether the application does not exist, is not one that registered itself, or has another token.
+inline void registration_endpoint::read_or_delete(const http::request& request, http::response& response) const {
+    const auto token = detail::bearer_token_of(request);
+    const auto query = http::parse_form(request.target.query);
+    const std::string client_id{query ? query->value_of("client_id") : std::string_view{}};
+    state_.note_client(client_id);
+    const auto refuse = [&] { fail_token(request, response, "Send the registration access token of this client_id with Bearer."); };
+    if (!is_client_id_text(client_id) || !is_well_formed(secret_kind::client_secret, token)) return refuse();
+    const auto found = store_.find_application(client_id);
+    if (!found) return respond_error(found.error(), response);
+    if (!*found || (*found)->registration != registration_kind::by_itself || (*found)->registration_digest != digest_of(token))
+        return refuse();
+    const application& client = **found;
+    if (request.method == http::method::delete_) {
+        if (const auto deleted = store_.delete_application(no_owner, client.id); !deleted) return respond_error(deleted.error(), response);
+        return response.set_status(http::status::no_content);
+    }
+    const client_metadata metadata{.name = client.name,
+                                   .website = client.website,
+                                   .redirect_urls = client.redirect_urls,
+                                   .type = client.type,
+                                   .auth_method = client.type == client_type::public_client ? "none" : "client_secret_basic",
+                                   .default_scopes = client.default_scopes};
+    detail::write_registration(
+        response, {.settings = settings_, .client_id = client_id, .metadata = metadata, .created_at = client.created_at});
+}
+
+inline void registration_endpoint::fail(const failure& failed, http::response& response, http::status status) const {
+    state_.error = failed.code;
+    write_failure(response, {.status = status, .failure = failed, .documentation_url = documentation_url_});
+}
+
+/// A wrong token counts against the window of the client's address, like a wrong client secret.
+inline void registration_endpoint::fail_token(const http::request& request, http::response& response, std::string_view description) const {
+    state_.error = error_code::invalid_client;
+    const bool is_sent = request.fields.count(http::field_id::authorization) != 0;
+    if (is_sent) state_.window = policies_.limiter().take(limit_key::of(state_.client), settings_.anonymous_quota, state_.now());
+    if (is_sent && !state_.window->admitted)
+        return write_rate_limited(response, {error_code::invalid_client, "API rate limit exceeded by requests with a wrong token. Wait "
+                                                                         "until the time in X-RateLimit-Reset."},
+                                  *state_.window, state_.now(), documentation_url_);
+    response.add("WWW-Authenticate", is_sent ? http::field_value{"Bearer realm=\"oauth\", error=\"invalid_token\""}
+                                             : http::field_value{"Bearer realm=\"oauth\""});
+    const failure failed{error_code::invalid_client, std::string{description}};
+    write_failure(response, {.status = http::status::unauthorized, .failure = failed, .documentation_url = documentation_url_});
+}
+
+inline void registration_endpoint::respond_error(const error& error, http::response& response) const {
+    state_.error = to_failure(error).code;
+    observed_.report(policies_, error);
+    write_server_error(response, error, documentation_url_);
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
 
 // <tollgate/pages/detail/submission.ipp>
 #ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
@@ -39522,10 +40904,10 @@ inline void write_delivery_facts(html_writer& html, const page_view& view, const
 }
 
 /// `bytes_left` bounds the requests and responses that may still be displayed.
-inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history, const delivery& which,
+inline void write_delivery(html_writer& html, const page_view& view, const hook& hook, const listed_delivery& listed,
                            std::size_t& bytes_left) {
     const delivery_texts& texts = view.texts.deliveries;
-    const hook& hook = history.hook;
+    const delivery& which = listed.delivery;
     html.add("<li>\n<div class=\"heading\"><h2>");
     web::write_moment(html, which.created_at, view.texts.dates);
     html.add(" ");
@@ -39537,17 +40919,14 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
     html.add("</div>\n");
     write_delivery_facts(html, view, hook, which);
 
-    std::size_t shown = 0;
-    for (const recorded_attempt& each : history.attempts) {
-        if (each.delivery != which.id) continue;
-        if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
-        const std::size_t bytes = each.attempt.request.size() + each.attempt.response.size();
+    if (!listed.attempts.empty()) html.add("<ul class=\"attempts\">\n");
+    for (const attempt& each : listed.attempts) {
+        const std::size_t bytes = each.request.size() + each.response.size();
         const bool with_exchange = bytes <= bytes_left;
-        write_attempt(html, view, each.attempt, with_exchange);
+        write_attempt(html, view, each, with_exchange);
         if (with_exchange) bytes_left -= bytes;
-        if (shown == attempts_listed_max) break;
     }
-    if (shown != 0) html.add("</ul>\n");
+    if (!listed.attempts.empty()) html.add("</ul>\n");
     else if (which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", texts.no_attempt);
     html.add("</li>\n");
 }
@@ -39562,7 +40941,7 @@ inline void write_paging(html_writer& html, const page_view& view, const hook_hi
     if (history.has_newer) html.add("<a href=\"{}\">{}</a> ", place, texts.newest);
     if (history.has_older)
         html.add("<a href=\"{}&amp;{}={}\">{}</a>", place, before_name,
-                 std::to_string(history.deliveries.back().id.value()), texts.older);
+                 std::to_string(history.deliveries.back().delivery.id.value()), texts.older);
     html.add("</p></nav>\n");
 }
 
@@ -39642,7 +41021,8 @@ TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept
 
 TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown) {
     const delivery_texts& texts = view.texts.deliveries;
-    const auto& [hook, delivery, attempts] = shown;
+    const hook& hook = shown.hook;
+    const auto& [delivery, attempts] = shown.listed;
     html.add("<p><a href=\"{}?{}\">{}</a></p>\n<div class=\"heading\">\n<h1>{}</h1>\n", view.url, query_of({hook.account, hook.id}),
              texts.back_to_all, fill_in(texts.one_title, web::moment_text(delivery.created_at, view.texts.dates)));
     if (!hook.disabled) detail::write_send_again(html, view, hook, delivery);
@@ -39652,7 +41032,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
     detail::write_delivery_facts(html, view, hook, delivery);
     if (!attempts.empty()) {
         html.add("<ul class=\"attempts\">\n");
-        for (const recorded_attempt& each : attempts) detail::write_attempt(html, view, each.attempt);
+        for (const attempt& each : attempts) detail::write_attempt(html, view, each);
         html.add("</ul>\n");
     }
     if (attempts.size() == attempts_shown_max)
@@ -39683,7 +41063,7 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     } else {
         html.add("<ol class=\"deliveries\">\n");
         std::size_t bytes_left = exchanges_bytes_max;
-        for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each, bytes_left);
+        for (const listed_delivery& each : history.deliveries) detail::write_delivery(html, view, hook, each, bytes_left);
         html.add("</ol>\n");
     }
     detail::write_paging(html, view, history);
@@ -40537,6 +41917,15 @@ passwords.</p>
 required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
 server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
 secret, the old one stays valid until you remove it.</p>
+{{#if registers_applications}}
+<p>A program may also register itself (RFC 7591): send <code>client_name</code>, <code>redirect_uris</code> and
+<code>token_endpoint_auth_method</code> as a JSON object to <code>{{auth_url}}/user/oauth_register/</code>. It must use
+<a href="#pkce">PKCE</a>, and its users are asked each time.</p>
+{{/if}}
+{{#if reads_client_documents}}
+<p>Or it needs no registration: its <code>client_id</code> is the https URL of a JSON document with the same members and
+<code>client_id</code> (a client ID metadata document). The same rules apply.</p>
+{{/if}}
 <h2 id="authorization">1. Send the user's browser to the authorization page</h2>
 <pre tabindex="0" role="group"
 aria-label="Example"><code>{{auth_url}}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={{balance_scope}}&amp;state=$STATE</code></pre>
@@ -40551,6 +41940,8 @@ is registered. If none is registered, any URL with the website's scheme, host an
 <tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
+<tr><td><code>resource</code></td><td>no</td><td>The URL of the API or of a part of it that the tokens are for (RFC 8707);
+may be repeated. Other parts refuse these tokens</td></tr>
 <tr><td><code>prompt</code></td><td>no</td><td>As in OpenID Connect: <code>login</code>, <code>consent</code> and
 <code>select_account</code> ask a user who would not be asked otherwise; <code>none</code> never shows a page</td></tr>
 <tr><td><code>login_hint</code></td><td>no</td><td>A username to begin with, if the user has to sign in</td></tr>
@@ -40654,6 +42045,7 @@ The response is 200 and <code>&#123;&#125;</code> whether or not the token exist
 <tbody>
 <tr id="error-invalid_request"><td><code>invalid_request</code></td><td>both</td><td>A parameter is missing, repeated or invalid; the description names it.</td></tr>
 <tr id="error-invalid_scope"><td><code>invalid_scope</code></td><td>both</td><td>An unknown scope or, on a refresh, a scope that was not granted.</td></tr>
+<tr id="error-invalid_target"><td><code>invalid_target</code></td><td>both</td><td>resource is not one of this API, or, at the token endpoint, not one that the authorization request named.</td></tr>
 <tr id="error-access_denied"><td><code>access_denied</code></td><td>redirect</td><td>The user denied access.</td></tr>
 <tr id="error-login_required"><td><code>login_required</code></td><td>redirect</td><td>With prompt=none: the user is not signed in.</td></tr>
 <tr id="error-consent_required"><td><code>consent_required</code></td><td>redirect</td><td>With prompt=none: the user would have to be asked for consent.</td></tr>
@@ -40665,6 +42057,8 @@ The response is 200 and <code>&#123;&#125;</code> whether or not the token exist
 <tr id="error-expired_token"><td><code>expired_token</code></td><td>400</td><td>The device code has expired. Request a new one.</td></tr>
 <tr id="error-unauthorized_client"><td><code>unauthorized_client</code></td><td>400</td><td>The application may not use this grant_type.</td></tr>
 <tr id="error-unsupported_grant_type"><td><code>unsupported_grant_type</code></td><td>400</td><td>grant_type is not one of those above.</td></tr>
+<tr id="error-invalid_redirect_uri"><td><code>invalid_redirect_uri</code></td><td>400</td><td>At the registration endpoint: a redirect URL is missing or not allowed.</td></tr>
+<tr id="error-invalid_client_metadata"><td><code>invalid_client_metadata</code></td><td>400</td><td>At the registration endpoint: the description names the member.</td></tr>
 <tr id="error-temporarily_unavailable"><td><code>temporarily_unavailable</code></td><td>both, 429 or 503</td><td>Try again later, after Retry-After if it is sent.</td></tr>
 <tr id="error-server_error"><td><code>server_error</code></td><td>both, 500</td><td>A server error.</td></tr>
 </tbody>
@@ -40821,6 +42215,8 @@ inline void set_routes(template_values& values, const account_service_settings& 
 inline void set_oauth(template_values& values, const oauth_settings& oauth) {
     values.set_list("one_page_services", list_of("service", oauth.one_page_services))
         .set_flag("rotates_all_refresh_tokens", oauth.rotates_all_refresh_tokens)
+        .set_flag("registers_applications", oauth.registration != dynamic_registration::off)
+        .set_flag("reads_client_documents", static_cast<bool>(oauth.fetch_client_document))
         .set("access_token_seconds", std::to_string(oauth.access_token_lifetime.count()))
         .set("access_token_lifetime", describe_duration(oauth.access_token_lifetime))
         .set("code_lifetime", describe_duration(oauth.code_lifetime))
@@ -41800,6 +43196,46 @@ TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings
 
 #if defined(TOLLGATE_WITH_DISPATCHER)
 
+// <tollgate/webhooks/document_fetcher.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DOCUMENT_FETCHER_HPP
+#define TOLLGATE_WEBHOOKS_DOCUMENT_FETCHER_HPP
+
+namespace tollgate::inline v0 {
+
+/// Settings of a `document_fetcher`.
+struct document_fetcher_settings {
+    milliseconds timeout = seconds{5};           ///< bound of the whole fetch: look-up, connection, handshake and response
+    std::size_t body_bytes_max = 64 * 1024;      ///< a longer document is refused
+    std::string authorities_file = {};           ///< PEM file of the trusted certificate authorities; empty: those of the system
+    name_lookup look_up = {};                    ///< empty: `system_lookup`
+    std::string user_agent = "Tollgate/" TOLLGATE_VERSION;
+};
+
+/// Gets documents over https with the rules of webhooks: the target rule of the policies decides about each address that is connected to,
+/// redirects are not followed, and proxies from the environment are ignored.
+///
+///     settings.oauth.fetch_client_document = document_fetcher{policies};
+///
+/// Copies share a thread, which the first fetch starts and the last copy ends. Thread rule: any number of threads may call a copy at once.
+/// Blocking: for at most the timeout. Errors: invalid for a URL that is not https or that the target rule refuses, and for a response that
+/// is not whole; unavailable if there was no response.
+class document_fetcher {
+public:
+    /// Constructs a fetcher with the target rule of `policies`, which it shares.
+    TOLLGATE_COLD explicit document_fetcher(policies policies = default_policies(), document_fetcher_settings settings = {});
+
+    /// Gets the document at `url`: any final response with any status. The message of an error says what went wrong.
+    [[nodiscard]] TOLLGATE_COLD result<fetched_document> operator()(const std::string& url) const;
+
+private:
+    struct state;
+    std::shared_ptr<state> state_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_DOCUMENT_FETCHER_HPP
+
 // <tollgate/webhooks/detail/delivery_trace.hpp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
 #define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_TRACE_HPP
@@ -41977,7 +43413,7 @@ private:
             return guarded<std::vector<completion>>([&] { return store.complete(ended, now); });
         }
         result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept override {
-            return guarded<std::size_t>([&] { return store.sweep_deliveries(ended_before, rows_max); });
+            return guarded<std::size_t>([&] { return store.sweep({.deliveries_ended_before = ended_before, .rows_max = rows_max}); });
         }
         bool tells_changes() noexcept override { return store.tells_changes(); }
         bool may_have_changed() noexcept override {
@@ -42057,6 +43493,59 @@ private:
 #include <asio/strand.hpp>
 #include <asio/write.hpp>
 
+// <tollgate/webhooks/detail/address_order.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
+
+namespace tollgate::inline v0::webhooks {
+
+/// The order in which the addresses of a host are tried (RFC 8305 section 4): the one that worked last first, then IPv6 and IPv4 in turn,
+/// each in the resolver's order. Belongs to the client's strand.
+class address_order {
+public:
+    /// Bounds what is remembered: 1 MB at most, with long names.
+    static constexpr std::size_t hosts_max = 2048;
+
+    /// At most `addresses_max` of `found`. May throw std::bad_alloc.
+    [[nodiscard]] std::vector<ip_address> in_order(const std::string& host, std::vector<ip_address> found,
+                                                   std::size_t addresses_max) const {
+        if (found.size() < 2) return found;
+        const bool first_is_v4 = found.front().is_v4();
+        const auto others = std::stable_partition(found.begin(), found.end(),
+                                                  [first_is_v4](const ip_address& each) { return each.is_v4() == first_is_v4; });
+        std::vector<ip_address> ordered;
+        ordered.reserve(found.size());
+        for (auto one = found.begin(), other = others; one != others || other != found.end();) {
+            if (one != others) ordered.push_back(*one++);
+            if (other != found.end()) ordered.push_back(*other++);
+        }
+        if (const auto known = worked_.find(host); known != worked_.end()) {
+            const auto place = std::find(ordered.begin(), ordered.end(), known->second);
+            if (place != ordered.end()) std::rotate(ordered.begin(), place, place + 1);
+        }
+        if (ordered.size() > addresses_max) ordered.resize(addresses_max);
+        return ordered;
+    }
+
+    /// A connection to this address was made.
+    void remember(const std::string& host, const ip_address& address) noexcept {
+        try {
+            if (worked_.size() >= hosts_max && !worked_.contains(host)) worked_.erase(worked_.begin());
+            worked_.insert_or_assign(host, address);
+        } catch (const std::exception&) {  // only slows later attempts
+        }
+    }
+
+    [[nodiscard]] std::size_t hosts() const noexcept { return worked_.size(); }
+
+private:
+    std::unordered_map<std::string, ip_address, tollgate::detail::keyed_hash> worked_;  // keyed, because users choose the hosts
+};
+
+}  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
+
 // <tollgate/webhooks/detail/delivery_scheduler.hpp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_HPP
 #define TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_SCHEDULER_HPP
@@ -42090,6 +43579,9 @@ struct ended_attempt {
     attempt_cause cause = attempt_cause::none;
     unsigned status = 0;
     std::string response{};
+    bool is_whole = false;  ///< `response` is the whole body
+    std::string content_type{};
+    std::string cache_control{};
     std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
     std::string reason{};  ///< the reason, for the operator
@@ -42417,6 +43909,7 @@ struct outgoing_request {
     std::string body;
     /// The attempt is shortened, or not started, rather than ending later than this.
     std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
+    std::string_view method = "POST";  ///< POST, or GET without a body
 };
 
 /// The owner of a client. Called on the client's executor; after `hook_client::abort` has returned, calls continue
@@ -42438,59 +43931,6 @@ protected:
 }  // namespace tollgate::webhooks
 
 #endif  // TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_HPP
-
-// <tollgate/webhooks/detail/address_order.hpp>
-#ifndef TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
-#define TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
-
-namespace tollgate::inline v0::webhooks {
-
-/// The order in which the addresses of a host are tried (RFC 8305 section 4): the one that worked last first, then IPv6 and IPv4 in turn,
-/// each in the resolver's order. Belongs to the client's strand.
-class address_order {
-public:
-    /// Bounds what is remembered: 1 MB at most, with long names.
-    static constexpr std::size_t hosts_max = 2048;
-
-    /// At most `addresses_max` of `found`. May throw std::bad_alloc.
-    [[nodiscard]] std::vector<ip_address> in_order(const std::string& host, std::vector<ip_address> found,
-                                                   std::size_t addresses_max) const {
-        if (found.size() < 2) return found;
-        const bool first_is_v4 = found.front().is_v4();
-        const auto others = std::stable_partition(found.begin(), found.end(),
-                                                  [first_is_v4](const ip_address& each) { return each.is_v4() == first_is_v4; });
-        std::vector<ip_address> ordered;
-        ordered.reserve(found.size());
-        for (auto one = found.begin(), other = others; one != others || other != found.end();) {
-            if (one != others) ordered.push_back(*one++);
-            if (other != found.end()) ordered.push_back(*other++);
-        }
-        if (const auto known = worked_.find(host); known != worked_.end()) {
-            const auto place = std::find(ordered.begin(), ordered.end(), known->second);
-            if (place != ordered.end()) std::rotate(ordered.begin(), place, place + 1);
-        }
-        if (ordered.size() > addresses_max) ordered.resize(addresses_max);
-        return ordered;
-    }
-
-    /// A connection to this address was made.
-    void remember(const std::string& host, const ip_address& address) noexcept {
-        try {
-            if (worked_.size() >= hosts_max && !worked_.contains(host)) worked_.erase(worked_.begin());
-            worked_.insert_or_assign(host, address);
-        } catch (const std::exception&) {  // only slows later attempts
-        }
-    }
-
-    [[nodiscard]] std::size_t hosts() const noexcept { return worked_.size(); }
-
-private:
-    std::unordered_map<std::string, ip_address, tollgate::detail::keyed_hash> worked_;  // keyed, because users choose the hosts
-};
-
-}  // namespace tollgate::webhooks
-
-#endif  // TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
 
 // <tollgate/webhooks/detail/connection_pool.hpp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_CONNECTION_POOL_HPP
@@ -42636,6 +44076,164 @@ private:
 }  // namespace tollgate::webhooks
 
 #endif  // TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_HPP
+
+// <tollgate/webhooks/document_fetcher.ipp>
+#ifndef TOLLGATE_WEBHOOKS_DOCUMENT_FETCHER_IPP
+#define TOLLGATE_WEBHOOKS_DOCUMENT_FETCHER_IPP
+
+namespace tollgate::inline v0 {
+
+namespace webhooks {
+
+/// Hands the responses of a client to the threads that wait for them.
+class response_waiter final : public client_owner {
+public:
+    explicit response_waiter(policies by) : policies_{std::move(by)} {}
+
+    [[nodiscard]] const target_rule_ref& rule() const noexcept { return policies_.target_rule(); }
+    [[nodiscard]] bool allows(const ip_address& address) noexcept override { return rule().allows(address); }
+
+    [[nodiscard]] std::uint64_t begin() {
+        const std::lock_guard lock{mutex_};
+        ended_[++last_];
+        return last_;
+    }
+    /// The response, or empty if there is none after `time`.
+    [[nodiscard]] std::optional<ended_attempt> wait(std::uint64_t number, milliseconds time) {
+        std::unique_lock lock{mutex_};
+        arrived_.wait_for(lock, time, [&] { return ended_[number].has_value(); });
+        auto response = std::move(ended_[number]);
+        ended_.erase(number);
+        return response;
+    }
+    void on_ended(ended_attempts ended) noexcept override {
+        const std::lock_guard lock{mutex_};
+        for (auto& each : ended)
+            if (const auto waiting = ended_.find(each.number); waiting != ended_.end()) waiting->second = std::move(each);
+        arrived_.notify_all();
+    }
+
+private:
+    policies policies_;
+    std::mutex mutex_;
+    std::condition_variable arrived_;
+    std::map<std::uint64_t, std::optional<ended_attempt>> ended_;
+    std::uint64_t last_ = 0;
+};
+
+/// The time for which a response may be reused (RFC 9111 section 5.2.2); empty if the field does not say it.
+[[nodiscard]] inline std::optional<seconds> freshness_of(std::string_view cache_control) noexcept {
+    std::optional<seconds> found;
+    while (!cache_control.empty()) {
+        const auto end = (std::min)(cache_control.find(','), cache_control.size());
+        const auto directive = tollgate::detail::trim_ows(cache_control.substr(0, end));
+        cache_control.remove_prefix((std::min)(end + 1, cache_control.size()));
+        const auto name = directive.substr(0, directive.find('='));
+        if (tollgate::detail::ascii_iequals(name, "no-store") || tollgate::detail::ascii_iequals(name, "no-cache")) return seconds{0};
+        constexpr std::uint64_t day = 24 * 60 * 60;  // longer times are cut, whatever unit they were meant in
+        if (tollgate::detail::ascii_iequals(name, "max-age") && name.size() < directive.size())
+            found = seconds{(std::min)(tollgate::detail::parse_decimal(directive.substr(name.size() + 1)).value_or(0), day)};
+    }
+    return found;
+}
+
+/// Why there is no response, for the developer of the application.
+[[nodiscard]] inline std::string describe_fault(const ended_attempt& ended) {
+    switch (ended.end) {
+        case attempt_end::no_address: return "its host name does not resolve";
+        case attempt_end::refused_address: return "its host has no public address";
+        case attempt_end::no_connection: return "its host refused the connection";
+        case attempt_end::no_tls: return "the TLS handshake with its host failed: " + ended.reason;
+        case attempt_end::timed_out: return "its host did not respond in time";
+        case attempt_end::bad_response: return "the response is not valid HTTP/1.1";
+        default: return "the connection was closed";
+    }
+}
+
+}  // namespace webhooks
+
+struct document_fetcher::state {
+    state(policies by, document_fetcher_settings configured)
+        : settings{std::move(configured)}, waiter{std::make_shared<webhooks::response_waiter>(std::move(by))} {}
+    state(const state&) = delete;
+    state& operator=(const state&) = delete;
+    ~state() {
+        if (client) client->abort();
+        work.reset();
+        if (thread.joinable()) thread.join();
+    }
+
+    /// Starts the client with the first call.
+    [[nodiscard]] result<std::shared_ptr<webhooks::hook_client>> start() {
+        const std::lock_guard lock{mutex};
+        if (client) return client;
+        hook_client_settings client_settings{.user_agent = settings.user_agent,
+                                             .attempt_timeout = settings.timeout,
+                                             .lookup_timeout = settings.timeout,
+                                             .connect_timeout = settings.timeout,
+                                             .handshake_timeout = settings.timeout,
+                                             .body_timeout = settings.timeout,
+                                             .authorities_file = settings.authorities_file,
+                                             .look_up = settings.look_up,
+                                             .lookup_threads_max = 4,
+                                             .idle_connections_max = 0};
+        client_settings.response.kept_bytes_max = client_settings.response.body_bytes_max = settings.body_bytes_max;
+        auto made = webhooks::hook_client::make(io.get_executor(), std::move(client_settings), waiter);
+        if (!made) return std::move(made).error();
+        work.emplace(io.get_executor());
+        thread = std::thread{[this] { io.run(); }};
+        return client = *std::move(made);
+    }
+
+    const document_fetcher_settings settings;
+    const std::shared_ptr<webhooks::response_waiter> waiter;
+    std::mutex mutex;
+    asio::io_context io{1};
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work;
+    std::shared_ptr<webhooks::hook_client> client;
+    std::thread thread;
+};
+
+TOLLGATE_COLD document_fetcher::document_fetcher(policies policies, document_fetcher_settings settings)
+    : state_{std::make_shared<state>(std::move(policies), std::move(settings))} {}
+
+TOLLGATE_COLD result<fetched_document> document_fetcher::operator()(const std::string& url) const {
+    try {
+        auto target = http::url::parse(url);
+        if (!target || target->scheme != http::url_scheme::https || target->has_user_info || target->has_fragment)
+            return invalid("it is not an https URL without user information and fragment");
+        if (!state_->waiter->rule().check(*target)) return invalid("its host is not a public one");
+        const auto client = state_->start();
+        if (!client) return client.error();
+        const auto number = state_->waiter->begin();
+        std::vector<webhooks::outgoing_request> requests(1);
+        requests.front() = {.number = number,
+                            .target = *std::move(target),
+                            .fields = "Accept: application/json\r\nConnection: close\r\n",
+                            .body = {},
+                            .method = "GET"};
+        (*client)->send(std::move(requests));
+        constexpr milliseconds margin{500};  // the client's own time-out comes first
+        auto ended = state_->waiter->wait(number, state_->settings.timeout + margin);
+        if (!ended) return unavailable("a document was not fetched in time");
+        if (!ended->counts()) return unavailable("a document was not fetched: " + ended->reason);
+        if (ended->end != attempt_end::answered)
+            return error{ended->end == attempt_end::refused_address ? error_kind::invalid : error_kind::unavailable,
+                         webhooks::describe_fault(*ended), {}};
+        if (!ended->is_whole)
+            return invalid("it is not complete, or longer than " + std::to_string(state_->settings.body_bytes_max) + " bytes");
+        return fetched_document{.status = ended->status,
+                                .content_type = std::move(ended->content_type),
+                                .body = std::move(ended->response),
+                                .fresh_for = webhooks::freshness_of(ended->cache_control)};
+    } catch (const std::exception& failed) {
+        return exception_error("a document was not fetched", failed.what());
+    }
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_WEBHOOKS_DOCUMENT_FETCHER_IPP
 
 // <tollgate/webhooks/detail/delivery_worker.ipp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_DELIVERY_WORKER_IPP
@@ -44082,13 +45680,11 @@ inline std::string message_head(const outgoing_request& request, const std::stri
     constexpr std::size_t around_bytes = 128;
     message.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
                     request.body.size());
-    message.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
+    message.append(request.method).append(" ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
     message.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
-    message.append(request.fields)
-           .append("Content-Length: ")
-           .append(std::to_string(request.body.size()))
-           .append("\r\n\r\n");
-    return message;
+    message.append(request.fields);
+    if (request.method != "GET") message.append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n");
+    return message.append("\r\n");
 }
 
 }  // namespace detail
@@ -44300,6 +45896,7 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
         if (ended) return on_lost(std::string{parser_.refused_reason()});
         return end_as(attempt_end::bad_response, std::string{parser_.refused_reason()});
     }
+    result_.front().is_whole = !parser_.body_cut();
     if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
         client_->keep(origin_, std::move(connection_));
     end_as(attempt_end::answered, {});
@@ -44328,6 +45925,8 @@ TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason,
         try {
             ended.retry_after = parser_.retry_after();
             ended.response = parser_.body();
+            ended.content_type = parser_.content_type();
+            ended.cache_control = parser_.cache_control();
         } catch (const std::exception&) {  // only the status matters
         }
     }
@@ -44383,7 +45982,7 @@ struct sqlite_settings {
     /// gains nothing.
     std::size_t readers_max = 8;
     /// The time for which a verb waits in total, for a connection and for other processes that write, before it fails (unavailable).
-    /// `enable_hook`, which updates 1,000 deliveries at a time, also stops after this time; another call continues from there.
+    /// A `hook_enabling`, which updates 1,000 deliveries at a time, also stops after this time; another call continues from there.
     milliseconds busy_wait_max{2000};
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: no cache. A credential takes 1.2 kB,
     /// allocated on first use.
@@ -44437,37 +46036,26 @@ public:
     TOLLGATE_DECL ~sqlite_store();
 
     /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept;
+    /// See `credential_cache`.
+    TOLLGATE_DECL lookup<token_credential> cached_credential(const credential_key& key) const noexcept;
+    /// See `use_recorder`.
+    TOLLGATE_DECL result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
-    TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
-                                                         std::string_view from) noexcept;
-
-    /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    /// See `token_store` and `access_token_store`.
+    TOLLGATE_DECL result<bool> revoke(const revocation& revoked) noexcept;
     /// See `access_token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // See `credential_cache`.
-    TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
-    TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
+    TOLLGATE_DECL result<bool> create_access_token(const new_access_token& token) noexcept;
 
     /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                   instant old_valid_until,
-                                                    const std::optional<digest>& replaced = {}) noexcept;
-    TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                           std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept;
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
@@ -44475,43 +46063,31 @@ public:
                                                             std::size_t applications_per_user_max) noexcept;
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
-                                                  const application_change& changed) noexcept;
-    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
-                                                 const std::optional<digest>& replaced = {}) noexcept;
-    TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
-    TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
+    TOLLGATE_DECL result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                  const application_change& change) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.
-    TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
     /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<bool> end_sessions(const session_selection& ended) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                                   std::optional<hook_id> only_to = {}) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
-                                               instant now) noexcept;
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
     TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
@@ -44519,16 +46095,10 @@ public:
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                              std::optional<delivery_id> before = {},
-                                                               std::optional<delivery_state> state = {}) noexcept;
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                    std::optional<delivery_id> made_for = {}) noexcept;
-    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                      std::size_t rows_max, instant now) noexcept;
-    TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept;
+    /// See `grant_store`, `outbox` and `session_store`.
+    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
     /// See `shared_outbox`. Takes a few nanoseconds. Any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
@@ -45226,6 +46796,19 @@ struct sqlite_store::impl {
     /// For optional writes of a request: enough to wait for a few commits.
     [[nodiscard]] sqlite_database::deadline use_deadline() const noexcept { return database.deadline_from_now(milliseconds{50}); }
 
+    /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
+    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept;
+
+    /// Parts of `change_hook` and `resend`.
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept;
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept;
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept;
+
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
@@ -45272,8 +46855,9 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
     if (*room_at && token.created_at < **room_at) return too_many_access_tokens(**room_at);
     auto done = on.run(
         "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user, application, scopes, created_at, expires_at, refresh_token) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token);
+        "(token_digest, user, application, scopes, created_at, expires_at, refresh_token, resources) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
+        token.resources);
     if (!done) return token_exists(std::move(done).error());
     return on.run(
         "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
@@ -45282,52 +46866,23 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
         token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1, token.created_at);
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
-    return impl_->access_tokens.find(token, [&] {
-        return impl_->read_credential(
-            [&](user_id user, application_id application, const scope_set& scopes, instant expires_at,
-                std::optional<instant> last_used_at) {
-                return token_credential{user, token, scopes, expires_at, application, last_used_at};
-            },
-            "SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens WHERE token_digest = ?", token);
-    });
-}
-
-TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_access_token(const digest& token) const noexcept {
-    return impl_->access_tokens.cached(token);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& token) noexcept {
-    return impl_->database.transact(
-        [&](sqlite::database& on) { return sqlite::insert_access_token(on, token, std::nullopt); });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& token) noexcept {
+TOLLGATE_DECL result<bool> sqlite_store::create_access_token(const new_access_token& token) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        const auto allowed = sql::read_value<application_id>(
-            on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
-                       "AND client_type = 'confidential' AND suspended IS NULL",
-                       token.application, token.user));
-        if (!allowed) return allowed.error();
-        if (!*allowed) return false;
+        if (token.for_owner) {
+            const auto allowed = sql::read_value<application_id>(
+                on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
+                           "AND client_type = 'confidential' AND suspended IS NULL",
+                           token.application, token.user));
+            if (!allowed) return allowed.error();
+            if (!*allowed) return false;
+        }
+        const auto is_repeated = sql::read_value<bool>(
+            on.prepare("SELECT user = ? AND application = ? AND refresh_token IS NULL FROM tollgate_access_tokens WHERE token_digest = ?",
+                       token.user, token.application, token.token_digest));
+        if (!is_repeated) return is_repeated.error();
+        if (is_repeated->value_or(false)) return true;
         return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });
     });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
-    return impl_->change("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
-            !done)
-            return done;
-        return on.run(
-            "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
-            "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
-            now, token);
-    }, impl_->use_deadline());
 }
 
 }  // namespace tollgate
@@ -45343,14 +46898,20 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& application,
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
+        const auto existing = sql::read_value<application_id>(
+            on.prepare("SELECT id FROM tollgate_applications WHERE client_id = ? AND owner = ? AND secret_digest = ?",
+                       application.client_id, application.owner, application.secret_digest));
+        if (!existing) return existing.error();
+        if (*existing) return **existing;  // the call is repeated
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
-            "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 "
-            "WHERE ?10 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
+            "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
+            "default_scopes, registration_digest) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 "
+            "WHERE ?13 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
             application.owner, application.client_id, application.secret_digest, application.name, application.website,
             application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
+            application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
             applications_per_user_max);
         if (!done) return application_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_applications(applications_per_user_max);
@@ -45362,7 +46923,8 @@ TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->read_one(sql::to_application,
                            "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0, suspended FROM tollgate_applications WHERE client_id = ?",
+                           "client_type, older_secret_digest, acts_for_owner, 0, suspended, registration, default_scopes, "
+                           "registration_digest FROM tollgate_applications WHERE client_id = ?",
                            client_id);
 }
 
@@ -45370,44 +46932,53 @@ TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(use
     return impl_->read_all(sql::to_application,
                            "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
                            "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id), suspended "
+                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id), suspended, "
+                           "registration, default_scopes, registration_digest "
                            "FROM tollgate_applications WHERE owner = ? ORDER BY id",
                            owner);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::update_application(user_id owner, application_id id,
-                                                            const application_change& changed) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto updated = on.run_counted(
-            "UPDATE tollgate_applications SET name = ?, website = ?, description = ?, redirect_urls = ?, "
-            "acts_for_owner = ? WHERE id = ? AND owner = ?",
-            changed.name, changed.website, changed.description, sql::to_lines(changed.redirect_urls),
-            changed.acts_for_owner, id, owner);
-        if (!updated || !*updated || changed.acts_for_owner) return updated;
-        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ? AND refresh_token IS NULL", id, owner)
-            .transform([] { return true; });
-    });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::add_client_secret(user_id owner, application_id id,
-                                                           const digest& secret,
-                                                           const std::optional<digest>& replaced) noexcept {
-    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = ?1 "
-                         "WHERE id = ?2 AND owner = ?3 AND secret_digest = coalesce(?4, secret_digest)",
-                         secret, id, owner, replaced);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::remove_older_secret(user_id owner, application_id id) noexcept {
-    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = NULL "
-                         "WHERE id = ? AND owner = ? AND older_secret_digest IS NOT NULL",
-                         id, owner);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto updated = on.run_counted("UPDATE tollgate_applications SET suspended = ? WHERE id = ?", suspended, id);
-        if (!updated || !*updated || !suspended) return updated;
-        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                            const application_change& change) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) {
+        return std::visit(
+            detail::overloaded{
+                [&](const application_fields& fields) -> result<bool> {
+                    auto updated = on.run_counted(
+                        "UPDATE tollgate_applications SET name = ?, website = ?, description = ?, redirect_urls = ?, "
+                        "acts_for_owner = ?, default_scopes = ? WHERE id = ? AND owner = coalesce(?, owner)",
+                        fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
+                        fields.default_scopes, id, changed_by);
+                    if (!updated || !*updated || fields.acts_for_owner) return updated;
+                    return on
+                        .run("DELETE FROM tollgate_access_tokens WHERE application = ?1 AND refresh_token IS NULL "
+                             "AND user = (SELECT owner FROM tollgate_applications WHERE id = ?1)",
+                             id)
+                        .transform([] { return true; });
+                },
+                [&](const client_secret_addition& added) {
+                    // If the call is repeated, the secret is already the newest.
+                    return on.run_counted(
+                        "UPDATE tollgate_applications SET secret_digest = ?1, older_secret_digest = "
+                        "CASE secret_digest WHEN ?1 THEN older_secret_digest ELSE secret_digest END "
+                        "WHERE id = ?2 AND owner = coalesce(?3, owner) AND secret_digest IN (coalesce(?4, secret_digest), ?1)",
+                        added.secret_digest, id, changed_by, added.replaced);
+                },
+                [&](older_secret_removal) {
+                    return on.run_counted(
+                        "UPDATE tollgate_applications SET older_secret_digest = NULL "
+                        "WHERE id = ? AND owner = coalesce(?, owner) AND older_secret_digest IS NOT NULL",
+                        id, changed_by);
+                },
+                [&](const suspension_change& suspension) -> result<bool> {
+                    auto updated = on.run_counted(
+                        "UPDATE tollgate_applications SET suspended = ? WHERE id = ? AND owner = coalesce(?, owner)",
+                        suspension.suspended, id, changed_by);
+                    if (!updated || !*updated || !suspension.suspended) return updated;
+                    return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+                },
+            },
+            change);
     });
 }
 
@@ -45417,6 +46988,18 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
         auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
         if (!deleted || !*deleted) return deleted;
         return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto done = on.run(
+            "DELETE FROM tollgate_applications WHERE id IN (SELECT id FROM tollgate_applications AS unowned "
+            "WHERE registration <> 'owner' AND created_at < ? AND NOT EXISTS "
+            "(SELECT 1 FROM tollgate_grants WHERE application = unowned.id) ORDER BY created_at LIMIT ?)",
+            registered_before, rows_max);
+        if (!done) return std::move(done).error();
+        return static_cast<std::size_t>(on.changes());
     });
 }
 
@@ -45636,54 +47219,153 @@ TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<c
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP
 
+// <tollgate/store/detail/sqlite/credentials.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_CREDENTIALS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_CREDENTIALS_IPP
+
+// The verbs on personal tokens and access tokens alike.
+
+namespace tollgate::inline v0 {
+
+namespace sqlite::detail {
+
+/// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
+inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
+    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
+    if (!access) return access;
+    const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+    return refresh ? result<bool>{*access || *refresh} : refresh;
+}
+
+/// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
+inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
+    // This includes tokens without a grant: the application must lose all access.
+    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
+        !done)
+        return std::move(done).error();
+    return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+}
+
+}  // namespace sqlite::detail
+
+TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credential(const credential_key& key) noexcept {
+    if (const auto* const access = std::get_if<access_token_key>(&key)) {
+        const digest& token = access->token_digest;
+        return impl_->access_tokens.find(token, [&] {
+            return impl_->read_credential(
+                [&](user_id user, application_id application, const scope_set& scopes, instant expires_at,
+                    std::optional<instant> last_used_at, const resource_set& resources) {
+                    return token_credential{user,         token,        scopes,       expires_at, application,
+                                            last_used_at, std::nullopt, std::nullopt, resources};
+                },
+                "SELECT user, application, scopes, expires_at, last_used_at, resources FROM tollgate_access_tokens WHERE token_digest = ?",
+                token);
+        });
+    }
+    const auto name = token_username::from(std::get<personal_token_key>(key).username);
+    if (!name) return std::optional<token_credential>{};  // longer than any username
+    return impl_->personal_tokens.find(*name, [&] {
+        return impl_->read_credential(
+            [](user_id user, const digest& secret, const scope_set& scopes, std::optional<instant> expires_at,
+               std::optional<instant> last_used_at, token_id id) {
+                return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
+            },
+            "SELECT user, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
+    });
+}
+
+TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_credential(const credential_key& key) const noexcept {
+    if (const auto* const access = std::get_if<access_token_key>(&key)) return impl_->access_tokens.cached(access->token_digest);
+    const auto name = token_username::from(std::get<personal_token_key>(key).username);
+    if (!name) return lookup<token_credential>::unknown();
+    return impl_->personal_tokens.cached(*name);
+}
+
+TOLLGATE_DECL result<void> sqlite_store::record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+    return impl_->database.transact(
+        [&](sqlite::database& on) -> result<void> {
+            if (const auto* const personal = std::get_if<personal_token_key>(&key))
+                return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now, from,
+                              personal->username);
+            const digest& token = std::get<access_token_key>(key).token_digest;
+            if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token); !done)
+                return done;
+            return on.run(
+                "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
+                "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
+                now, token);
+        },
+        impl_->use_deadline());
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::revoke(const revocation& revoked) noexcept {
+    return impl_->database.transact([&](sqlite::database& on) {
+        return std::visit(
+            detail::overloaded{
+                [&](const personal_token_revocation& personal) {
+                    return on.run_counted("DELETE FROM tollgate_personal_tokens WHERE id = ?", personal.token);
+                },
+                [&](const oauth_token_revocation& token) -> result<bool> {
+                    const auto refresh_token = sql::read_value<sql::row_number>(
+                        on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
+                                   "ON access_grant = tollgate_grants.id "
+                                   "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = coalesce(?2, application)",
+                                   token.token_digest, token.application));
+                    if (!refresh_token) return refresh_token.error();
+                    if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
+                    return on.run_counted(
+                        "DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = coalesce(?, application)",
+                        token.token_digest, token.application);
+                },
+                [&](const grant_revocation& given) { return sqlite::detail::revoke_grant(on, given.user, given.application); },
+            },
+            revoked);
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_CREDENTIALS_IPP
+
 // <tollgate/store/detail/sqlite/delivery_history.ipp>
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                        std::optional<delivery_id> before,
-                                                                         std::optional<delivery_state> state) noexcept {
-    return impl_->read_all(sql::to_delivery<public_id>(hook),
-                           // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
-                           "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
-                           "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
-                           "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
-                           "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                           "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
-                           "JOIN tollgate_events ON tollgate_events.id = listed.event "
-                           "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
-                           hook, account.service, account.account, rows_max,
-                           before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
+TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(const account_ref& account,
+                                                                               const delivery_query& query) noexcept {
+    constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
+    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
+        // Until all is read, so that it comes from one snapshot of the file. A disabled hook's waiting deliveries are listed as held,
+        // although not all of them are yet.
+        auto rows = on.prepare(
+            "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
+            "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
+            "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
+            "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+            "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
+            "JOIN tollgate_events ON tollgate_events.id = listed.event "
+            "WHERE listed.id < ?5 AND listed.id BETWEEN ?7 AND ?8 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
+            query.hook, account.service, account.account, query.rows_max, query.older_than ? query.older_than->value() : any, query.state,
+            query.delivery ? query.delivery->value() : 0, query.delivery ? query.delivery->value() : any);
+        auto listed = sql::read_all(rows, sql::to_delivery<public_id>(query.hook));
+        if (!listed || query.attempts_max == 0) return listed;
+        for (listed_delivery& each : *listed) {
+            auto attempts = sql::read_all(
+                on.prepare("SELECT began_at, duration, outcome, status, answer, request, cause FROM tollgate_attempts "
+                           "WHERE delivery = ? ORDER BY id DESC LIMIT ?",
+                           each.delivery.id, query.attempts_max),
+                sql::to_attempt);
+            if (!attempts) return std::move(attempts).error();
+            each.attempts = *std::move(attempts);
+        }
+        return listed;
+    });
 }
 
-TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id hook,
-                                                                              std::size_t rows_max,
-                                                                               std::optional<delivery_id> made_for) noexcept {
-    const auto make = sql::to_attempt<public_id>(hook);
-    // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
-    if (made_for)
-        return impl_->read_all(make,
-                               "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request, cause "
-                               "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                               "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                               "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
-                               "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                               "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                               hook, account.service, account.account, rows_max, *made_for);
-    return impl_->read_all(make,
-                           "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request, cause "
-                           "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                           "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                           "WHERE tollgate_attempts.hook = ?1 "
-                           "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                           "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                           hook, account.service, account.account, rows_max);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
         auto row = on.prepare(
                          "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2 AND leased_until <= ?5, 0), hook "
                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
@@ -45691,25 +47373,25 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
                          id, now, account.service, account.account, latest_due(now))
                        .next<bool, bool, hook_id>();
         if (!row) return std::move(row).error();
-        if (!*row) return false;
+        if (!*row) return std::size_t{0};
         const auto& [is_disabled, being_sent, hook] = **row;
         if (is_disabled) return hook_is_disabled();
         if (being_sent)  // `complete` sees that it is to be sent again
             return on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id)
-                .transform([] { return true; });
+                .transform([] { return std::size_t{1}; });
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
                                now, id);
             !done)
             return std::move(done).error();
-        return sqlite::queue_no_later_than(on, hook, now).transform([] { return true; });
+        return sqlite::queue_no_later_than(on, hook, now).transform([] { return std::size_t{1}; });
     });
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                                std::size_t rows_max, instant now) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto is_disabled = sqlite::is_hook_disabled(on, account, hook);
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, const given_up_deliveries& resent,
+                                                             instant now) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto is_disabled = sqlite::is_hook_disabled(on, account, resent.hook);
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
@@ -45717,24 +47399,28 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                                "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NOT NULL AND state <> 'held' "
                                "AND state = 'given_up' AND created_at >= ?3 ORDER BY id LIMIT ?4)",
-                               now, hook, since, rows_max);
+                               now, resent.hook, resent.since, resent.rows_max);
             !done)
             return std::move(done).error();
         const auto count = static_cast<std::size_t>(on.changes());
         if (count == 0) return count;
-        return sqlite::queue_no_later_than(on, hook, now).transform([count] { return count; });
+        return sqlite::queue_no_later_than(on, resent.hook, now).transform([count] { return count; });
     });
+}
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+    return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
 }
 
 namespace sqlite::detail {
 
 /// Enables a hook in steps, one transaction each, so that others can write between them. Until the last one the hook is disabled, and
 /// nothing is sent.
-class hook_enabling {
+class enabling_steps {
 public:
-    hook_enabling(const account_ref& account, hook_id hook, instant now) : account_{account}, hook_{hook}, now_{now} {}
+    enabling_steps(const account_ref& account, hook_id hook, instant now) : account_{account}, hook_{hook}, now_{now} {}
 
-    /// Returns the result of `enable_hook`; empty if there is more to do.
+    /// Returns the result of the change; empty if there is more to do.
     result<std::optional<bool>> step(database& on) {
         const auto is_disabled = is_hook_disabled(on, account_, hook_);
         if (!is_disabled) return is_disabled.error();
@@ -45795,11 +47481,11 @@ private:
 
 }  // namespace sqlite::detail
 
-TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    const auto end = impl_->database.deadline_from_now();
-    sqlite::detail::hook_enabling enabling{account, id, now};
+TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
+    const auto end = database.deadline_from_now();
+    sqlite::detail::enabling_steps steps{account, id, enabling.now};
     for (;;) {
-        const auto enabled = impl_->database.transact([&](sqlite::database& on) { return enabling.step(on); }, end);
+        const auto enabled = database.transact([&](sqlite::database& on) { return steps.step(on); }, end);
         if (!enabled) return enabled.error();
         if (*enabled) return **enabled;
         // A later call goes on from here.
@@ -45808,8 +47494,7 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
     }
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    if (rows_max == 0) return std::size_t{0};
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
         if (!of_deleted) return of_deleted;
@@ -45817,9 +47502,9 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
         if (!ended) return ended;
         return *of_deleted + *ended;
     };
-    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
-                            sweep, ended_before);
+    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+                     sweep, ended_before);
 }
 
 }  // namespace tollgate
@@ -45834,6 +47519,11 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+        const auto is_repeated = sql::read_value<bool>(
+            on.prepare("SELECT user_digest = ? AND application = ? FROM tollgate_device_codes WHERE device_digest = ?", code.user_digest,
+                       code.application, code.device_digest));
+        if (!is_repeated) return is_repeated.error();
+        if (is_repeated->value_or(false)) return {};
         auto done = on.run_counted(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application, scopes, requested_from, created_at, expires_at) "
@@ -45906,47 +47596,23 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
                    code.user, code.application, **scopes, code.created_at));
 }
 
-/// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
-inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
-    if (!access) return access;
-    const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
-    return refresh ? result<bool>{*access || *refresh} : refresh;
-}
-
-/// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
-inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
-    // This includes tokens without a grant: the application must lose all access.
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
-        !done)
-        return std::move(done).error();
-    return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
-}
-
 /// Inserts the refresh token of a pair; returns its row id.
-inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, sql::row_number access_grant,
-                                                    const scope_set& scopes) {
+inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
     auto done = on.run(
-        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
-        "VALUES (?, ?, ?, ?, ?)",
-        issued.refresh_digest, access_grant, scopes, issued.refresh_token_end(), issued.refresh_ends_at);
+        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at, resources) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        issued.refresh_digest, code.access_grant, code.scopes, issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
     if (!done) return token_exists(std::move(done).error());
     const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
     return on
         .run("DELETE FROM tollgate_refresh_tokens WHERE id IN (SELECT id FROM tollgate_refresh_tokens "
              "WHERE access_grant = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
-             access_grant, id, limits::refresh_tokens_per_grant_max - 1)
+             code.access_grant, id, limits::refresh_tokens_per_grant_max - 1)
         .transform([id] { return id; });
 }
 
 }  // namespace sqlite::detail
-
-TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
-                                                                            application_id application) noexcept {
-    return impl_->read_one([](scope_set& granted) { return granted; },
-                           "SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
-}
 
 namespace sqlite {
 
@@ -45972,9 +47638,9 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
     const auto access_grant = **widened;
     if (auto done =
             on.run("INSERT INTO tollgate_codes "
-                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                   code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+                   code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
         !done)
         return std::move(done).error();
     return on
@@ -45993,7 +47659,8 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
         const auto found = sql::read_one(
-            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token "
+            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token, "
+                       "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token), resources "
                        "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "JOIN tollgate_applications ON application = tollgate_applications.id "
                        "WHERE code_digest = ? AND application = ? AND suspended IS NULL",
@@ -46009,8 +47676,9 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
             return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
         }
         if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+        if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
 
-        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
+        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code);
         if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
         return on
@@ -46023,11 +47691,13 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
         const auto found = sql::read_one(
-            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, "
+                       "EXISTS (SELECT 1 FROM tollgate_access_tokens AS access "
+                       "WHERE access.token_digest = ? AND refresh_token = tokens.id), resources "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "JOIN tollgate_applications ON application = tollgate_applications.id "
                        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ? AND suspended IS NULL",
-                       shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
+                       shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
@@ -46038,6 +47708,7 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
             return refreshed_token{judged, {}, {}, token.user};
         }
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+        if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
         if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", shown.refresh_token_end(token.ends_at),
@@ -46056,26 +47727,12 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
     });
 }
 
-TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        const auto refresh_token = sql::read_value<sql::row_number>(
-            on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                       "ON access_grant = tollgate_grants.id "
-                       "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
-                       token, application));
-        if (!refresh_token) return refresh_token.error();
-        if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token).transform([](bool) {});
-        return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
-                      application);
-    });
-}
-
 TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
-                           "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
+                           "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at, resources "
                            "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
                            "ON tollgate_applications.id = application WHERE token_digest = ?1 "
-                           "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
+                           "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at, resources "
                            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                            "JOIN tollgate_applications ON tollgate_applications.id = application "
                            "WHERE token_digest = ?1 OR family_digest = ?1",
@@ -46090,14 +47747,7 @@ TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) n
                            user);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        return sqlite::detail::revoke_grant(on, user, application);
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    if (rows_max == 0) return std::size_t{0};
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
     const instant device_codes_until = now - seconds{limits::expired_device_code_seconds};
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
@@ -46120,11 +47770,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
         }
         return swept;
     };
-    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
-                            sweep, now, device_codes_until);
+    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
+                     sweep, now, device_codes_until);
 }
 
 }  // namespace tollgate
@@ -46168,51 +47818,60 @@ TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(c
                            "SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                             instant old_valid_until,
-                                                              const std::optional<digest>& replaced) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
+TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id,
+                                             const hook_secret_replacement& replacement) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<bool> {
+        const digest secret_digest = digest_of(replacement.secret);
+        const auto is_repeated = sql::read_value<bool>(
+            on.prepare("SELECT secret_digest IS ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", secret_digest, id,
+                       account.service, account.account));
+        if (!is_repeated) return is_repeated.error();
+        if (is_repeated->value_or(false)) return true;
+        const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
         auto copied = on.run_counted(
             "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
             "SELECT id, secret, ?1 FROM tollgate_hooks WHERE id = ?2 AND service = ?3 AND account = ?4 "
             "AND (?5 IS NULL OR coalesce(secret_digest, zeroblob(32)) = ?5)",
-            old_valid_until, id, account.service, account.account, replaced);
+            replacement.old_valid_until, id, account.service, account.account, replacement.replaced);
         if (!copied || !*copied) return copied;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
                                "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
                                id, limits::previous_secrets_max);
             !done)
             return std::move(done).error();
-        return on.run("UPDATE tollgate_hooks SET secret = ?, secret_digest = ? WHERE id = ?", *encrypted, digest_of(secret), id)
+        return on.run("UPDATE tollgate_hooks SET secret = ?, secret_digest = ? WHERE id = ?", *encrypted, secret_digest, id)
             .transform([] { return true; });
     });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                                     std::size_t hooks_per_event_max) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<bool> {
         auto event = sql::read_value<std::string>(
             on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id, account.service,
                        account.account));
         if (!event) return std::move(event).error();
         if (!*event) return false;
-        if (**event != changed.event) {
+        if (**event != fields.event) {
             auto others = sql::read_value<std::int64_t>(
                 on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ?",
-                           account.service, account.account, changed.event));
+                           account.service, account.account, fields.event));
             if (!others) return std::move(others).error();
-            if (static_cast<std::size_t>(others->value_or(0)) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+            if (static_cast<std::size_t>(others->value_or(0)) >= fields.hooks_per_event_max)
+                return too_many_hooks(fields.hooks_per_event_max);
         }
         // Deliveries store the host of their lease, so those that wait need no change.
         return on
             .run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
                  "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
                  "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
-                 changed.event, changed.target_url, id)
+                 fields.event, fields.target_url, id)
             .transform([] { return true; });
     });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
+    return std::visit([&](const auto& each) { return impl_->change_hook(account, id, each); }, change);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
@@ -46463,22 +48122,20 @@ TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<co
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed, instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed, instant now,
+                                                             std::optional<hook_id> only_to) noexcept {
     // Looks without the write lock first: most events have no hooks.
-    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-                            "AND disabled_at IS NULL)",
-                            [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
-                            reported.account.service, reported.account.account, reported.name);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
-                                                         instant now) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto is_disabled = sqlite::is_hook_disabled(on, reported.account, to);
+    if (!only_to)
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                                "AND disabled_at IS NULL)",
+                                [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
+                                reported.account.service, reported.account.account, reported.name);
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto is_disabled = sqlite::is_hook_disabled(on, reported.account, *only_to);
         if (!is_disabled) return std::move(is_disabled).error();
-        if (!*is_disabled) return false;
+        if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
-        return sqlite::append_event_to(on, {to}, reported, seed, now).transform([] { return true; });
+        return sqlite::append_event_to(on, {*only_to}, reported, seed, now).transform([] { return std::size_t{1}; });
     });
 }
 
@@ -46566,29 +48223,14 @@ TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sql
     return sql::to_known_user(user, **read).transform([](const known_user& known) { return std::optional{known}; });
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
-    std::string_view username) noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return std::optional<token_credential>{};  // longer than any username
-    return impl_->personal_tokens.find(*name, [&] {
-        return impl_->read_credential(
-            [](user_id user, const digest& secret, const scope_set& scopes, std::optional<instant> expires_at,
-               std::optional<instant> last_used_at, token_id id) {
-                return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
-            },
-            "SELECT user, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
-    });
-}
-
-TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::string_view username) const noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return lookup<token_credential>::unknown();
-    return impl_->personal_tokens.cached(*name);
-}
-
 TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
+        const auto existing = sql::read_value<token_id>(
+            on.prepare("SELECT id FROM tollgate_personal_tokens WHERE username = ? AND user = ? AND secret_digest = ?", token.username,
+                       token.user, token.secret_digest));
+        if (!existing) return existing.error();
+        if (*existing) return **existing;  // the call is repeated
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_personal_tokens "
@@ -46613,20 +48255,8 @@ TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
                                                               const personal_token_renewal& renewed) noexcept {
     return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?1, created_at = ?2, expires_at = ?3 "
-                         "WHERE id = ?4 AND user = ?5 AND secret_digest = coalesce(?6, secret_digest)",
+                         "WHERE id = ?4 AND user = ?5 AND secret_digest IN (coalesce(?6, secret_digest), ?1)",
                          renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
-    return impl_->change("DELETE FROM tollgate_personal_tokens WHERE id = ?", id);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now,
-                                                                   std::string_view from) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now,
-                      from, username);
-    }, impl_->use_deadline());
 }
 
 }  // namespace tollgate
@@ -46641,12 +48271,15 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& session) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        auto done = on.run(
+        // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
+        auto done = on.run_counted(
             "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (cookie_digest) DO UPDATE SET login = tollgate_sessions.login "
+            "WHERE user = ?2 AND created_at = ?4",
             session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
             session.signed_in_from, session.user_agent);
-        if (!done) return session_exists(std::move(done).error());
+        if (!done) return std::move(done).error();
+        if (!*done) return session_exists();
         return on.run(
             "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
             "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
@@ -46666,10 +48299,6 @@ TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, ins
     return impl_->change("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie).transform([](bool) {});
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::end_session(const digest& cookie) noexcept {
-    return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", cookie);
-}
-
 TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user_id user) noexcept {
     return impl_->read_all(sql::to_session,
                            "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
@@ -46677,30 +48306,31 @@ TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user
                            user);
 }
 
-TOLLGATE_DECL result<void> sqlite_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
-    return impl_->change("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", user, except).transform([](bool) {});
+TOLLGATE_DECL result<bool> sqlite_store::end_sessions(const session_selection& ended) noexcept {
+    if (const auto* const cookie = std::get_if<digest>(&ended))
+        return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", *cookie);
+    const auto& of = std::get<sessions_of_user>(ended);
+    return impl_->change("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", of.user, of.except);
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_sessions(instant created_before, instant seen_before,
-                                                               std::size_t rows_max) noexcept {
-    if (rows_max == 0) return std::size_t{0};
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
                                "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
-                               created_before, rows_max);
+                               ends.created_before, rows_max);
             !done)
             return std::move(done).error();
         const auto too_old = static_cast<std::size_t>(on.changes());
         if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
                                "FROM tollgate_sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT ?)",
-                               seen_before, rows_max - too_old);
+                               ends.seen_before, rows_max - too_old);
             !done)
             return std::move(done).error();
         return too_old + static_cast<std::size_t>(on.changes());
     };
-    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
-                            sweep, created_before, seen_before);
+    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                     sweep, ends.created_before, ends.seen_before);
 }
 
 }  // namespace tollgate
@@ -46998,12 +48628,24 @@ inline constexpr std::array store_steps{
     )"},
     // 11: why each attempt failed.
     statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN cause TEXT NOT NULL DEFAULT 'none'"},
+    // 12: applications that no user registered; the resources that codes and tokens are for.
+    statement_text{R"(
+        ALTER TABLE tollgate_applications ADD COLUMN registration TEXT NOT NULL DEFAULT 'owner'
+            CHECK (registration IN ('owner', 'itself', 'document'));
+        ALTER TABLE tollgate_applications ADD COLUMN default_scopes TEXT NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_applications ADD COLUMN registration_digest BLOB CHECK (length(registration_digest) = 32);
+        CREATE INDEX tollgate_applications_unowned ON tollgate_applications (created_at) WHERE registration <> 'owner';
+        ALTER TABLE tollgate_codes ADD COLUMN resources TEXT NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN resources TEXT NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_access_tokens ADD COLUMN resources TEXT NOT NULL DEFAULT '';
+    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 41> store_objects{
+inline constexpr std::array<std::string_view, 42> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
-    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts", "tollgate_attempts_by_delivery",
+    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_applications_unowned",
+    "tollgate_attempts", "tollgate_attempts_by_delivery",
     "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
     "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_ended", "tollgate_deliveries_leased",
     "tollgate_deliveries_of_hook_ended", "tollgate_deliveries_pending", "tollgate_device_codes", "tollgate_device_codes_by_application",
@@ -47081,6 +48723,14 @@ TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<impl> opened) noexcept 
 TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::sweep(const sweep_request& request) noexcept {
+    return detail::sweep_kinds(
+        request, [&](instant now, std::size_t rows_max) { return impl_->sweep_expired(now, rows_max); },
+        [&](instant registered_before, std::size_t rows_max) { return impl_->sweep_unowned(registered_before, rows_max); },
+        [&](instant ended_before, std::size_t rows_max) { return impl_->sweep_deliveries(ended_before, rows_max); },
+        [&](const session_ends& ends, std::size_t rows_max) { return impl_->sweep_sessions(ends, rows_max); });
+}
 
 TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
     auto statistics = impl_->database.statistics();
@@ -48016,7 +49666,7 @@ struct postgres_settings {
     milliseconds connect_wait_max{3000};
     /// Time limit for a response; `delete_application` has 60 s. The server cancels a statement after three quarters of it
     /// (statement_timeout). A connection without any response is closed, and so are all other connections that have been waiting for more
-    /// than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
+    /// than 100 ms. After this time, a `hook_enabling` starts no further step; another call continues from there.
     milliseconds response_wait_max{3000};
     /// The time for which a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
@@ -48066,7 +49716,7 @@ class any_store;
 /// integrator's own tables. The newest node updates them when it starts, while older nodes continue to work.
 ///
 /// Every verb is one transaction (READ COMMITTED, with locks on the rows that it counts or removes) and one round trip, except for
-/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`, `enable_hook`
+/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`, `change_hook`
 /// and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have taken effect: they return an
 /// error (unavailable), and the caller checks, or repeats them where that is harmless. Only a transaction that the server itself rolled
 /// back because of a concurrent transaction is tried again.
@@ -48120,37 +49770,26 @@ public:
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
     /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept;
+    /// See `credential_cache`.
+    TOLLGATE_DECL lookup<token_credential> cached_credential(const credential_key& key) const noexcept;
+    /// See `use_recorder`.
+    TOLLGATE_DECL result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
-    TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
-                                                         std::string_view from) noexcept;
-
-    /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    /// See `token_store` and `access_token_store`.
+    TOLLGATE_DECL result<bool> revoke(const revocation& revoked) noexcept;
     /// See `access_token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // See `credential_cache`.
-    TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
-    TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
+    TOLLGATE_DECL result<bool> create_access_token(const new_access_token& token) noexcept;
 
     /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                   instant old_valid_until,
-                                                    const std::optional<digest>& replaced = {}) noexcept;
-    TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                           std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept;
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
@@ -48158,43 +49797,31 @@ public:
                                                             std::size_t applications_per_user_max) noexcept;
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
-                                                  const application_change& changed) noexcept;
-    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
-                                                 const std::optional<digest>& replaced = {}) noexcept;
-    TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
-    TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
+    TOLLGATE_DECL result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                  const application_change& change) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.
-    TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
     /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<bool> end_sessions(const session_selection& ended) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                                   std::optional<hook_id> only_to = {}) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
-                                               instant now) noexcept;
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
     TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
@@ -48202,16 +49829,10 @@ public:
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                              std::optional<delivery_id> before = {},
-                                                               std::optional<delivery_state> state = {}) noexcept;
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                    std::optional<delivery_id> made_for = {}) noexcept;
-    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                      std::size_t rows_max, instant now) noexcept;
-    TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept;
+    /// See `grant_store`, `outbox` and `session_store`.
+    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
     /// See `shared_outbox`. Takes a few nanoseconds. The first call starts a thread with a further connection, which receives (LISTEN) the
     /// events of all nodes.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
@@ -49407,6 +51028,19 @@ struct postgres_store::impl {
         });
     }
 
+    /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
+    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept;
+
+    /// Parts of `change_hook` and `resend`.
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept;
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept;
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept;
+
     /// Encrypts the webhook secrets that are not encrypted with the first key.
     TOLLGATE_DECL result<void> encrypt_hook_secrets();
 
@@ -49478,9 +51112,10 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token) {
     to.add(
         "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-        "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7))",
-        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token);
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) "
+        "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7), $8)",
+        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
+        token.resources);
     return trim_access_tokens(to, token);
 }
 
@@ -49514,54 +51149,29 @@ TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
     return {};
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        return impl_->access_tokens.find(token, [&] {
-            return impl_->access_lookups.find(impl_->database, impl_->lookup.access(), token,
-                                              postgres::credential_lookup::read_access);
-        });
-    });
-}
-
-TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const digest& token) const noexcept {
-    return impl_->access_tokens.cached(token);
-}
-
-TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        return impl_->database.transact([&](postgres::transaction& on) -> result<void> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            postgres::lock_access_tokens(reading, token.user, token.application);
-            postgres::add_room_query(reading, token.user, token.application);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            if (auto room = postgres::check_room(read->back(), token.created_at); !room) return room;
-            postgres::batch writing{reading.shift()};
-            const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
-            auto written = on.commit(std::move(writing));
-            if (!written) return token_exists(std::move(written).error());
-            impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
-            return {};
-        });
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& token) noexcept {
+TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_token& token) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
             // Waits for verbs that delete the application or take its right away, which then wait for this one.
-            const auto allowed = reading.add(
-                "SELECT id FROM tollgate_applications "
-                "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' AND suspended IS NULL FOR SHARE",
-                token.application, token.user);
+            const auto allowed = !token.for_owner ? 0
+                                                  : reading.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 "
+                                                                "AND acts_for_owner AND client_type = 'confidential' "
+                                                                "AND suspended IS NULL FOR SHARE",
+                                                                token.application, token.user);
             postgres::lock_access_tokens(reading, token.user, token.application);
+            const auto existing = reading.add(
+                "SELECT user_id = $2 AND application_id = $3 AND refresh_token_id IS NULL FROM tollgate_access_tokens "
+                "WHERE token_digest = $1",
+                token.token_digest, token.user, token.application);
             const auto room = postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
-            if ((*read)[allowed].count() == 0) return false;
+            if (token.for_owner && (*read)[allowed].count() == 0) return false;
+            const auto is_repeated = sql::read_value<bool>((*read)[existing]);
+            if (!is_repeated) return is_repeated.error();
+            if (is_repeated->value_or(false)) return true;
             if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
             postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
@@ -49570,33 +51180,6 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
             impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
             return true;
         });
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        return done->affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::make_best_effort(batch);
-        // The grant is locked first, as in the verbs that revoke its tokens.
-        batch.add(
-            "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
-            "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
-            "AND tollgate_grants.application_id = tokens.application_id",
-            now, token);
-        batch.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
-        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
-        if (!done) return std::move(done).error();
-        // Otherwise the cached row would show the use as unrecorded.
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        return {};
     });
 }
 
@@ -49614,17 +51197,23 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
     const new_application& application, std::size_t applications_per_user_max) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
         postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
+        const auto existing = batch.add(
+            "SELECT id FROM tollgate_applications WHERE client_id = $1 AND owner_id = $2 AND secret_digest = $3",
+            application.client_id, application.owner, application.secret_digest);
         batch.add(
             "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
-            "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 "
-            "WHERE $10 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) RETURNING id",
+            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
+            "default_scopes, registration_digest) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 "
+            "WHERE $13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) AND NOT EXISTS (SELECT "
+            "FROM tollgate_applications WHERE client_id = $2 AND owner_id = $1 AND secret_digest = $3) RETURNING id",
             application.owner, application.client_id, application.secret_digest, application.name, application.website,
             application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
+            application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
             applications_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return application_exists(std::move(results).error());
-        const auto id = sql::read_value<application_id>(results->back());
+        const bool is_repeated = (*results)[existing].count() > 0;
+        const auto id = sql::read_value<application_id>(is_repeated ? (*results)[existing] : results->back());
         if (!id) return id.error();
         if (!*id) return too_many_applications(applications_per_user_max);
         return **id;
@@ -49636,7 +51225,8 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
         return std::optional<application>{};
     return impl_->read_one(sql::to_application,
                            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0::bigint, suspended "
+                           "client_type, older_secret_digest, acts_for_owner, 0::bigint, suspended, registration, default_scopes, "
+                           "registration_digest "
                            "FROM tollgate_applications WHERE client_id = $1",
                            client_id);
 }
@@ -49645,58 +51235,76 @@ TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(u
     return impl_->read_all(sql::to_application,
                            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
                            "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id), suspended "
+                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id), suspended, "
+                           "registration, default_scopes, registration_digest "
                            "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
                            owner);
 }
 
-TOLLGATE_DECL result<bool> postgres_store::update_application(user_id owner, application_id id,
-                                                              const application_change& changed) noexcept {
+TOLLGATE_DECL result<bool> postgres_store::change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                              const application_change& change) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        batch.add(
-            "UPDATE tollgate_applications SET name = $3, website = $4, description = $5, redirect_urls = $6, "
-            "acts_for_owner = $7 WHERE id = $1 AND owner_id = $2",
-            id, owner, changed.name, changed.website, changed.description, sql::to_lines(changed.redirect_urls),
-            changed.acts_for_owner);
-        batch.add(
-            "DELETE FROM tollgate_access_tokens AS tokens USING tollgate_applications AS owned "
-            "WHERE owned.id = $1 AND owned.owner_id = $2 AND NOT owned.acts_for_owner AND tokens.application_id = $1 "
-            "AND tokens.user_id = $2 AND tokens.refresh_token_id IS NULL",
-            id, owner);
+        const auto updating = std::visit(
+            detail::overloaded{
+                [&](const application_fields& fields) {
+                    const auto updated = batch.add(
+                        "UPDATE tollgate_applications SET name = $3, website = $4, description = $5, redirect_urls = $6, "
+                        "acts_for_owner = $7, default_scopes = $8 WHERE id = $1 AND owner_id = coalesce($2, owner_id) RETURNING owner_id",
+                        id, changed_by, fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls),
+                        fields.acts_for_owner, fields.default_scopes);
+                    batch.add(
+                        "DELETE FROM tollgate_access_tokens AS tokens USING tollgate_applications AS owned "
+                        "WHERE owned.id = $1 AND owned.owner_id = coalesce($2, owned.owner_id) AND NOT owned.acts_for_owner "
+                        "AND tokens.application_id = $1 AND tokens.user_id = owned.owner_id AND tokens.refresh_token_id IS NULL",
+                        id, changed_by);
+                    return updated;
+                },
+                [&](const client_secret_addition& added) {
+                    // If the call is repeated, the secret is already the newest.
+                    return batch.add(
+                        "UPDATE tollgate_applications SET secret_digest = $1, older_secret_digest = "
+                        "CASE secret_digest WHEN $1 THEN older_secret_digest ELSE secret_digest END "
+                        "WHERE id = $2 AND owner_id = coalesce($3, owner_id) AND secret_digest IN (coalesce($4, secret_digest), $1) "
+                        "RETURNING owner_id",
+                        added.secret_digest, id, changed_by, added.replaced);
+                },
+                [&](older_secret_removal) {
+                    return batch.add(
+                        "UPDATE tollgate_applications SET older_secret_digest = NULL "
+                        "WHERE id = $1 AND owner_id = coalesce($2, owner_id) AND older_secret_digest IS NOT NULL RETURNING owner_id",
+                        id, changed_by);
+                },
+                [&](const suspension_change& suspension) {
+                    if (suspension.suspended) {  // as in `delete_application`
+                        batch.set_response_wait_max(seconds{60});
+                        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR UPDATE", id);
+                        batch.add(
+                            "SELECT count(*) FROM (SELECT id FROM tollgate_grants WHERE application_id = $1 ORDER BY id FOR UPDATE) "
+                            "AS locked",
+                            id);
+                    }
+                    const auto updated = batch.add(
+                        "UPDATE tollgate_applications SET suspended = $3 WHERE id = $1 AND owner_id = coalesce($2, owner_id) "
+                        "RETURNING owner_id",
+                        id, changed_by, suspension.suspended);
+                    if (suspension.suspended)
+                        batch.add(
+                            "DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND EXISTS "
+                            "(SELECT FROM tollgate_applications WHERE id = $1 AND owner_id = coalesce($2, owner_id))",
+                            id, changed_by);
+                    return updated;
+                },
+            },
+            change);
+        const std::size_t statements = batch.statements().size();
         auto results = impl_->database.run(batch);
         if (!results) return impl_->forget_all_after(std::move(results).error());
-        if (results->back().affected() > 0) impl_->changes->forget(owner);
-        return results->front().affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::add_client_secret(
-    user_id owner, application_id id, const digest& secret, const std::optional<digest>& replaced) noexcept {
-    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = secret_digest, secret_digest = $1 "
-                         "WHERE id = $2 AND owner_id = $3 AND secret_digest = coalesce($4, secret_digest)",
-                         secret, id, owner, replaced);
-}
-
-TOLLGATE_DECL result<bool> postgres_store::remove_older_secret(user_id owner, application_id id) noexcept {
-    return impl_->change("UPDATE tollgate_applications SET older_secret_digest = NULL "
-                         "WHERE id = $1 AND owner_id = $2 AND older_secret_digest IS NOT NULL",
-                         id, owner);
-}
-
-TOLLGATE_DECL result<bool> postgres_store::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        if (suspended) {  // as in `delete_application`
-            batch.set_response_wait_max(seconds{60});
-            batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR UPDATE", id);
-            batch.add("SELECT count(*) FROM (SELECT id FROM tollgate_grants WHERE application_id = $1 ORDER BY id FOR UPDATE) AS locked",
-                      id);
-        }
-        const auto updating = batch.add("UPDATE tollgate_applications SET suspended = $2 WHERE id = $1", id, suspended);
-        if (suspended) batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1", id);
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        if (suspended && results->back().affected() > 0) impl_->changes->forget_all();  // many users may be affected
-        return (*results)[updating].affected() > 0;
+        const bool revoked = updating + 1 < statements && results->back().affected() > 0;
+        if (revoked && std::holds_alternative<suspension_change>(change)) impl_->changes->forget_all();  // many users may be affected
+        const auto owner = sql::read_value<user_id>((*results)[updating]);
+        if (!owner) return impl_->forget_all_after(owner.error());
+        if (revoked && *owner) impl_->changes->forget(**owner);
+        return owner->has_value();
     });
 }
 
@@ -49724,6 +51332,21 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
         if (!*tokens) return false;
         if (**tokens > 0) impl_->changes->forget_all();  // many users may be affected
         return true;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        // A grant that is being created locks its application, which is then skipped.
+        auto swept = database.execute(
+            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = ANY (ARRAY(SELECT id FROM tollgate_applications AS unowned "
+            "WHERE registration <> 'owner' AND created_at < $1 AND NOT EXISTS "
+            "(SELECT FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
+            "AND NOT EXISTS (SELECT FROM tollgate_grants WHERE application_id = tollgate_applications.id) RETURNING id) "
+            "SELECT count(*) FROM gone",
+            registered_before, rows_max);
+        if (!swept) return std::move(swept).error();
+        return postgres::read_count(*swept);
     });
 }
 
@@ -50040,6 +51663,153 @@ TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP
 
+// <tollgate/store/detail/postgres/credentials.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIALS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIALS_IPP
+
+// The verbs on personal tokens and access tokens alike.
+//
+// A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
+// the lock of its code). For one user and one application these verbs are thus serialized, and each statement after the lock sees what
+// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
+
+namespace tollgate::inline v0 {
+
+namespace postgres::detail {
+
+/// Locks the grant of a refresh token that is named by itself or by its family. `application`: empty for any.
+inline void lock_grant_of(batch& to, std::optional<application_id> application, const digest& token,
+                          const std::optional<digest>& family) {
+    to.add(
+        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
+        "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $2) AND application_id = coalesce($3, application_id) "
+        "FOR NO KEY UPDATE OF grants",
+        token, family, application);
+}
+
+/// Revokes a refresh token and the access tokens that were created with it.
+inline void add_revocation(batch& to, sql::row_number refresh_token) {
+    to.add("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1", refresh_token);
+    to.add("DELETE FROM tollgate_refresh_tokens WHERE id = $1", refresh_token);
+}
+
+/// Revokes what a user granted an application, with all codes and tokens. The grant's deletion comes last.
+inline void add_revocation(batch& to, user_id user, application_id application) {
+    // This includes tokens without a grant: the application must lose all access.
+    to.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
+    to.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+}
+
+}  // namespace postgres::detail
+
+TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_credential(const credential_key& key) noexcept {
+    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
+        if (const auto* const access = std::get_if<access_token_key>(&key)) {
+            const digest& token = access->token_digest;
+            return impl_->access_tokens.find(token, [&] {
+                return impl_->access_lookups.find(impl_->database, impl_->lookup.access(), token,
+                                                  postgres::credential_lookup::read_access);
+            });
+        }
+        const auto username = std::get<personal_token_key>(key).username;
+        const auto name = token_username::from(username);
+        // no such token can exist
+        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
+        return impl_->personal_tokens.find(*name, [&] {
+            return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
+                                                postgres::credential_lookup::read_personal);
+        });
+    });
+}
+
+TOLLGATE_DECL lookup<token_credential> postgres_store::cached_credential(const credential_key& key) const noexcept {
+    if (const auto* const access = std::get_if<access_token_key>(&key)) return impl_->access_tokens.cached(access->token_digest);
+    const auto name = token_username::from(std::get<personal_token_key>(key).username);
+    if (!name) return lookup<token_credential>::unknown();
+    return impl_->personal_tokens.cached(*name);
+}
+
+TOLLGATE_DECL result<void> postgres_store::record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
+        postgres::make_best_effort(batch);
+        std::visit(detail::overloaded{
+                       [&](const personal_token_key& personal) {
+                           batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now,
+                                     from, personal.username);
+                       },
+                       [&](const access_token_key& access) {
+                           // The grant is locked first, as in the verbs that revoke its tokens.
+                           batch.add(
+                               "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
+                               "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
+                               "AND tollgate_grants.application_id = tokens.application_id",
+                               now, access.token_digest);
+                           batch.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now,
+                                     access.token_digest);
+                       },
+                   },
+                   key);
+        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
+        if (!done) return std::move(done).error();
+        // Otherwise the cached row would show the use as unrecorded.
+        std::visit(detail::overloaded{
+                       [&](const personal_token_key& personal) {
+                           if (const auto name = token_username::from(personal.username))
+                               impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
+                       },
+                       [&](const access_token_key& access) {
+                           impl_->changes->forget_key(impl_->access_tokens.hash_of(access.token_digest));
+                       },
+                   },
+                   key);
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::revoke(const revocation& revoked) noexcept {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+        std::visit(
+            detail::overloaded{
+                [&](const personal_token_revocation& personal) {
+                    batch.add("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", personal.token);
+                },
+                [&](const oauth_token_revocation& token) {
+                    postgres::detail::lock_grant_of(batch, token.application, token.token_digest, token.token_digest);
+                    batch.add(
+                        "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
+                        "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) "
+                        "AND application_id = coalesce($2, application_id) RETURNING tokens.id, user_id), "
+                        "access AS (DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) "
+                        "OR (token_digest = $1 AND application_id = coalesce($2, application_id)) RETURNING user_id) "
+                        "SELECT user_id FROM refresh UNION SELECT user_id FROM access",
+                        token.token_digest, token.application);
+                },
+                [&](const grant_revocation& given) {
+                    batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", given.user,
+                              given.application);
+                    batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", given.application,
+                              given.user);
+                    batch.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 RETURNING user_id", given.user,
+                              given.application);
+                },
+            },
+            revoked);
+        auto done = impl_->database.run(batch);
+        if (!done) return impl_->forget_all_after(std::move(done).error());
+        if (const auto* const given = std::get_if<grant_revocation>(&revoked)) impl_->changes->forget(given->user);
+        const auto user = sql::read_value<user_id>(done->back());  // all rows have the same one
+        if (!user) return impl_->forget_all_after(user.error());
+        if (*user) impl_->changes->forget(**user);
+        if (const auto* const token = std::get_if<oauth_token_revocation>(&revoked))
+            impl_->changes->forget_key(impl_->access_tokens.hash_of(token->token_digest));
+        return user->has_value();
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIALS_IPP
+
 // <tollgate/store/detail/postgres/append_event.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_APPEND_EVENT_HPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_APPEND_EVENT_HPP
@@ -50077,44 +51847,50 @@ inline void append_event(batch& to, const event& reported, const message_seed& s
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                          std::optional<delivery_id> before,
-                                                                           std::optional<delivery_state> state) noexcept {
-    return impl_->read_all(sql::to_delivery<message_seed>(hook),
-                           "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-                           "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-                           "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-                           "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-                           "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-                           "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-                           "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-                           hook, account.service, account.account, rows_max,
-                           before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
+TOLLGATE_DECL result<std::vector<listed_delivery>> postgres_store::deliveries_of(const account_ref& account,
+                                                                                 const delivery_query& query) noexcept {
+    constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<listed_delivery>> {
+        const auto older_than = query.older_than ? query.older_than->value() : any;
+        const auto first = query.delivery ? query.delivery->value() : 0, last = query.delivery ? query.delivery->value() : any;
+        const auto deliveries = batch.add(
+            "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+            "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+            "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+            "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
+            query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last);
+        const auto attempts = batch.add(
+            "SELECT delivery_id, attempts.at, duration, ended, status, answer, request, cause FROM ("
+            "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+            "WHERE $9 > 0 AND hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+            "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4) AS listed "
+            "CROSS JOIN LATERAL (SELECT * FROM tollgate_attempts WHERE delivery_id = listed.id ORDER BY id DESC LIMIT $9) AS attempts "
+            "ORDER BY delivery_id DESC, attempts.id DESC",
+            query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last, query.attempts_max);
+        auto results = impl_->database.run(batch, postgres::repeat::allowed);
+        if (!results) return std::move(results).error();
+        auto listed = sql::read_all((*results)[deliveries], sql::to_delivery<message_seed>(query.hook));
+        if (!listed) return listed;
+        auto next = listed->begin();
+        const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status,
+                             sql::raw_bytes& response, sql::raw_bytes& request, attempt_cause cause) {
+            while (next != listed->end() && next->delivery.id > id) ++next;
+            // A delivery that was created between the statements is not listed.
+            if (next != listed->end() && next->delivery.id == id)
+                next->attempts.push_back(sql::to_attempt(at, duration, end, status, response, request, cause));
+        };
+        if (auto done = sql::for_each_row((*results)[attempts], add); !done) return std::move(done).error();
+        return listed;
+    });
 }
 
-TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
-    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    const auto make = sql::to_attempt<message_seed>(hook);
-    if (made_for)
-        return impl_->read_all(make,
-                               "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request, cause "
-                               "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                               "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                               "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                               "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                               "ORDER BY attempts.id DESC LIMIT $4",
-                               hook, account.service, account.account, rows_max, *made_for);
-    return impl_->read_all(make,
-                           "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request, cause "
-                           "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                           "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                           "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                           "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                           hook, account.service, account.account, rows_max);
-}
-
-TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& request) -> result<bool> {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return with_batch([&](postgres::batch& request) -> result<std::size_t> {
         request.add(
             "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
             "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
@@ -50137,25 +51913,25 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
             id, account.service, account.account, now, latest_due(now));
         request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
+        auto response = database.run(request);
         if (!response) return std::move(response).error();
         const auto row = response->back().next<bool, bool>();
         if (!row) return row.error();
-        if (!*row) return false;
+        if (!*row) return std::size_t{0};
         const auto& [is_disabled, is_queued] = **row;
         if (is_disabled) return hook_is_disabled();
         if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
-        return true;
+        return std::size_t{1};
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                                  std::size_t rows_max, instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<std::size_t> {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref& account, const given_up_deliveries& resent,
+                                                               instant now) noexcept {
+    return with_batch([&](postgres::batch& batch) -> result<std::size_t> {
         batch.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            hook, account.service, account.account);
+            resent.hook, account.service, account.account);
         batch.add(
             "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), "
@@ -50166,9 +51942,9 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
             "RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
             "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
-            hook, account.service, account.account, since, rows_max, now);
+            resent.hook, account.service, account.account, resent.since, resent.rows_max, now);
         batch.add_after_transaction(postgres::notify_other_nodes);
-        auto results = impl_->database.run(batch);
+        auto results = database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = results->back().next<bool, std::int64_t>();
         if (!row) return row.error();
@@ -50179,13 +51955,19 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+    return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
+}
+
+TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id,
+                                                             const hook_enabling& enabling) noexcept {
+    const instant now = enabling.now;
     return detail::without_exceptions([&]() -> result<bool> {
         // Holds first what has not been held since the hook was disabled, so that all of its deliveries are released in the same
         // way. It is enabled when there is no more of that.
-        const auto end = tollgate::detail::boot_now() + impl_->response_wait_max;
+        const auto end = tollgate::detail::boot_now() + response_wait_max;
         do {
-            auto request = impl_->database.make_batch();
+            auto request = database.make_batch();
             request.add(
                 "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
                 "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
@@ -50196,7 +51978,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 AND disabled_at IS NOT NULL "
                 "AND state = 0 AND NOT is_leased LIMIT $5))",
                 id, account.service, account.account, now, postgres::changed_rows_max);
-            const auto enabling = request.add(
+            const auto enabled = request.add(
                 "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
                 "WHERE id = $1 AND service = $2 AND account_id = $3 AND NOT (disabled_at IS NOT NULL AND EXISTS ("
                 "SELECT FROM tollgate_deliveries WHERE hook_id = tollgate_hooks.id AND state = 0 AND NOT is_leased))), "
@@ -50220,20 +52002,19 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 "WHERE id = $1 AND service = $2 AND account_id = $3",
                 id, account.service, account.account);
             request.add_after_transaction(postgres::notify_other_nodes);
-            auto response = impl_->database.run(request);
+            auto response = database.run(request);
             if (!response) return std::move(response).error();
-            if ((*response)[enabling].count() > 0) return true;
+            if ((*response)[enabled].count() > 0) return true;
             if (response->back().affected() == 0) return false;
         } while (tollgate::detail::boot_now() < end);
         return unavailable("PostgreSQL: the webhook has so many deliveries that it could not be enabled yet");
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
         // Without a transaction first: often there is nothing to do.
-        auto response = impl_->database.query(
+        auto response = database.query(
             "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
             ended_before);
@@ -50243,12 +52024,12 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended
         const auto [any_deleted, any_ended] = *any;
         std::size_t removed = 0;
         if (any_deleted) {
-            auto of_deleted = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, rows_max);
+            auto of_deleted = postgres::remove_deliveries_of_deleted(database, std::nullopt, rows_max);
             if (!of_deleted) return of_deleted;
             removed = *of_deleted;
         }
         if (!any_ended) return removed;
-        auto ended = postgres::remove_ended_before(impl_->database, ended_before, rows_max - removed);
+        auto ended = postgres::remove_ended_before(database, ended_before, rows_max - removed);
         if (!ended) return ended;
         return removed + *ended;
     });
@@ -50266,10 +52047,14 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& code) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        batch.add(
+        const auto existing = batch.add(
+            "SELECT id FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3",
+            code.device_digest, code.user_digest, code.application);
+        const auto inserting = batch.add(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
-            "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3",
+            "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3 AND NOT EXISTS (SELECT "
+            "FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3)",
             code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
             code.expires_at);
         batch.add(
@@ -50278,7 +52063,8 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
             code.application, limits::device_codes_per_application_max);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        if (done->front().affected() == 0) return not_found();
+        const bool is_repeated = (*done)[existing].count() > 0;
+        if (!is_repeated && (*done)[inserting].affected() == 0) return not_found();
         return {};
     });
 }
@@ -50340,43 +52126,7 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_GRANTS_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_GRANTS_IPP
 
-// A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
-// the lock of its code). For one user and one application these verbs are thus serialized, and each statement after the lock sees what
-// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
-
 namespace tollgate::inline v0 {
-
-namespace postgres::detail {
-
-/// Locks the grant of a refresh token that is named by itself or by its family.
-inline void lock_grant_of(batch& to, application_id application, const digest& token, const std::optional<digest>& family) {
-    to.add(
-        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-        "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 "
-        "FOR NO KEY UPDATE OF grants",
-        token, family, application);
-}
-
-/// Revokes a refresh token and the access tokens that were created with it.
-inline void add_revocation(batch& to, sql::row_number refresh_token) {
-    to.add("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1", refresh_token);
-    to.add("DELETE FROM tollgate_refresh_tokens WHERE id = $1", refresh_token);
-}
-
-/// Revokes what a user granted an application, with all codes and tokens. The grant's deletion comes last.
-inline void add_revocation(batch& to, user_id user, application_id application) {
-    // This includes tokens without a grant: the application must lose all access.
-    to.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
-    to.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-}
-
-}  // namespace postgres::detail
-
-TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
-                                                                              application_id application) noexcept {
-    return impl_->read_one([](scope_set& granted) { return granted; },
-                           "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-}
 
 namespace postgres {
 
@@ -50426,9 +52176,9 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     postgres::batch writing{reading.shift()};
     writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
     writing.add(
-        "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $6)",
-        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+        "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $6, $7)",
+        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
     writing.add(
         "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
         "ORDER BY id DESC OFFSET $2))",
@@ -50460,7 +52210,8 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
                 shown.code_digest, shown.application);
             const auto stored = reading.add(
-                "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id "
+                "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id, "
+                "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token_id), resources "
                 "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_applications AS applications ON applications.id = application_id "
                 "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL",
@@ -50487,14 +52238,16 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 return redeemed_code{judged, had_tokens ? std::optional{code.user} : std::nullopt, {}};
             }
             if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+            if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             const auto& tokens = shown.tokens;
             postgres::batch writing{reading.shift()};
             writing.add(
-                "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) VALUES ($1, $2, $3, $4, $5)",
-                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
-                tokens.refresh_ends_at);
+                "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at, resources) "
+                "VALUES ($1, $2, $3, $4, $5, $6)",
+                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(), tokens.refresh_ends_at,
+                code.resources);
             // The token that expires last was used last.
             writing.add(
                 "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT id FROM tollgate_refresh_tokens "
@@ -50524,11 +52277,12 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             reading.add("BEGIN");
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
             const auto stored = reading.add(
-                "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+                "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, EXISTS ("
+                "SELECT FROM tollgate_access_tokens AS access WHERE access.token_digest = $5 AND refresh_token_id = tokens.id), resources "
                 "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_applications AS applications ON applications.id = application_id "
                 "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4 AND suspended IS NULL",
-                shown.refresh_digest, family, shown.application, shown.now);
+                shown.refresh_digest, family, shown.application, shown.now, shown.access_digest);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
@@ -50550,6 +52304,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
                 return refreshed_token{judged, {}, {}, token.user};
             }
             if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+            if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             postgres::batch writing{reading.shift()};
@@ -50574,33 +52329,12 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
-    application_id application, const digest& token) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::detail::lock_grant_of(batch, application, token, token);
-        batch.add(
-            "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-            "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) AND application_id = $2 "
-            "RETURNING tokens.id) "
-            "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
-            token, application);
-        batch.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
-        auto done = impl_->database.run(batch);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        const auto user = sql::read_value<user_id>((*done)[1]);  // all rows have the same one
-        if (!user) return impl_->forget_all_after(user.error());
-        if (*user) impl_->changes->forget(**user);
-        return {};
-    });
-}
-
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
-                           "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
+                           "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at, resources "
                            "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
                            "ON applications.id = application_id WHERE token_digest = $1 "
-                           "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
+                           "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at, resources "
                            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                            "JOIN tollgate_applications AS applications ON applications.id = application_id "
                            "WHERE token_digest = $1 OR family_digest = $1",
@@ -50615,23 +52349,10 @@ TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user)
                            user);
 }
 
-TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
-                  application);
-        postgres::detail::add_revocation(batch, user, application);
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        impl_->changes->forget(user);
-        return results->back().affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
         // Nodes that sweep at the same time take different rows.
-        auto swept = impl_->database.execute(
+        auto swept = database.execute(
             "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
             "RETURNING id), "
@@ -50717,11 +52438,10 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
                            "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
 }
 
-TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                                       std::size_t hooks_per_event_max) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        const std::string host = delivery_host(changed.target_url);
-        postgres::detail::lock_hooks_for_counting(batch, account, changed.event);
+TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
+    return with_batch([&](postgres::batch& batch) -> result<bool> {
+        const std::string host = delivery_host(fields.target_url);
+        postgres::detail::lock_hooks_for_counting(batch, account, fields.event);
         // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
         // refers to it. Deliveries store the host of their lease, so those that wait need no change.
         batch.add(
@@ -50746,49 +52466,53 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             "last_failure_at = CASE target_url WHEN $5 THEN last_failure_at END, "
             "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
             "SELECT fits FROM found",
-            id, account.service, account.account, changed.event, changed.target_url, host,
-            hooks_per_event_max);
+            id, account.service, account.account, fields.event, fields.target_url, host,
+            fields.hooks_per_event_max);
         // The host of before, or the new one if the event does not fit.
         batch.add(
             "DELETE FROM tollgate_hosts AS hosts WHERE (name = $1 "
             "OR id = nullif(current_setting('tollgate.host_before', true), '')::bigint) "
             "AND NOT EXISTS (SELECT FROM tollgate_hooks WHERE host_id = hosts.id)",
             host);
-        auto results = impl_->database.run(batch);
+        auto results = database.run(batch);
         if (!results) return std::move(results).error();
         const auto fits = sql::read_value<bool>((*results)[changing]);
         if (!fits) return fits.error();
         if (!*fits) return false;
-        if (!**fits) return too_many_hooks(hooks_per_event_max);
+        if (!**fits) return too_many_hooks(fields.hooks_per_event_max);
         return true;
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                               instant old_valid_until,
-                                                               const std::optional<digest>& replaced) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
+TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id,
+                                               const hook_secret_replacement& replacement) noexcept {
+    return with_batch([&](postgres::batch& batch) -> result<bool> {
+        const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
                   account.service, account.account);
         batch.add(
             "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3 "
+            "WHERE id = $1 AND service = $2 AND account_id = $3 AND secret_digest IS DISTINCT FROM $6 "
             "AND ($5 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $5)",
-            id, account.service, account.account, old_valid_until, replaced);
+            id, account.service, account.account, replacement.old_valid_until, replacement.replaced, digest_of(replacement.secret));
         batch.add(
             "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
             id, limits::previous_secrets_max);
+        // If the call is repeated, the hook has the secret already.
         batch.add(
             "UPDATE tollgate_hooks SET secret = $4, secret_digest = $5 WHERE id = $1 AND service = $2 AND account_id = $3 "
-            "AND ($6 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $6)",
-            id, account.service, account.account, *encrypted, digest_of(secret), replaced);
-        auto results = impl_->database.run(batch);
+            "AND ($6 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) IN ($6, $5))",
+            id, account.service, account.account, *encrypted, digest_of(replacement.secret), replacement.replaced);
+        auto results = database.run(batch);
         if (!results) return std::move(results).error();
         return results->back().affected() > 0;
     });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
+    return std::visit([&](const auto& each) { return impl_->change_hook(account, id, each); }, change);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {
@@ -51003,8 +52727,8 @@ TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<
 
 namespace tollgate::inline v0::postgres::detail {
 
-/// Makes the oldest deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that
-/// none that fails stops the others. False if the hosts of all of them are locked.
+/// Makes the oldest deliveries due that a `hook_enabling` has left held, at most `changed_rows_max` of one hook: any of these hooks, so
+/// that none that fails stops the others. False if the hosts of all of them are locked.
 inline result<bool> release_held(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(
@@ -51037,37 +52761,30 @@ namespace tollgate::inline v0 {
 // `delete_hook`, which ends leases at former hosts, too. New deliveries do not need it. Other nodes are notified in the same round trip but
 // after the transaction, because transactions with NOTIFY are committed one at a time.
 
-TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed, instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& request) -> result<std::size_t> {
-        postgres::append_event(request, reported, seed, now);
-        request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
-        if (!response) return std::move(response).error();
-        return postgres::read_count(response->front());
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
-                                                           instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        batch.add(
-            "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
-            "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
-            "SELECT $2, $3, $4, $5, $6, $7 FROM found WHERE NOT is_disabled RETURNING id), "
-            "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
-            "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
-            "SELECT is_disabled FROM found",
-            to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
+TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed, instant now,
+                                                               std::optional<hook_id> only_to) noexcept {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<std::size_t> {
+        if (only_to)
+            batch.add(
+                "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+                "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
+                "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+                "SELECT $2, $3, $4, $5, $6, $7 FROM found WHERE NOT is_disabled RETURNING id), "
+                "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+                "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
+                "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
+                "SELECT is_disabled FROM found",
+                *only_to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
+        else postgres::append_event(batch, reported, seed, now);
         batch.add_after_transaction(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
+        if (!only_to) return postgres::read_count(results->front());
         const auto is_disabled = sql::read_value<bool>(results->front());
         if (!is_disabled) return is_disabled.error();
-        if (!*is_disabled) return false;
+        if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
-        return true;
+        return std::size_t{1};
     });
 }
 
@@ -51154,39 +52871,25 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_personal_token(
-    std::string_view username) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        const auto name = token_username::from(username);
-        // no such token can exist
-        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
-        return impl_->personal_tokens.find(*name, [&] {
-            return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
-                                                postgres::credential_lookup::read_personal);
-        });
-    });
-}
-
-TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std::string_view username) const noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return lookup<token_credential>::unknown();
-    return impl_->personal_tokens.cached(*name);
-}
-
 TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& token,
                                                                      std::size_t tokens_per_user_max) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<token_id> {
         postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
+        const auto existing = batch.add(
+            "SELECT id FROM tollgate_personal_tokens WHERE username = $1 AND user_id = $2 AND secret_digest = $3",
+            token.username, token.user, token.secret_digest);
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
             "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
             "SELECT $1, $2, $3, $4, $5, $6, $7 "
-            "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
+            "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) AND NOT EXISTS (SELECT "
+            "FROM tollgate_personal_tokens WHERE username = $2 AND user_id = $1 AND secret_digest = $3) RETURNING id",
             token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
             token.expires_at, tokens_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return personal_token_exists(std::move(results).error());
-        const auto id = sql::read_value<token_id>(results->back());
+        const bool is_repeated = (*results)[existing].count() > 0;
+        const auto id = sql::read_value<token_id>(is_repeated ? (*results)[existing] : results->back());
         if (!id) return id.error();
         if (!*id) return too_many_personal_tokens(tokens_per_user_max);
         impl_->changes->forget_key(impl_->personal_tokens.hash_of(token.username));
@@ -51207,38 +52910,11 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.execute(
             "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
-            "WHERE id = $4 AND user_id = $5 AND secret_digest = coalesce($6, secret_digest)",
+            "WHERE id = $4 AND user_id = $5 AND secret_digest IN (coalesce($6, secret_digest), $1)",
             renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget(user);
         return done->affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        const auto user = sql::read_value<user_id>(*done);
-        if (!user) return impl_->forget_all_after(user.error());
-        if (!*user) return false;
-        impl_->changes->forget(**user);
-        return true;
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now,
-                                                                     std::string_view from) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::make_best_effort(batch);
-        batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now, from,
-                  username);
-        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
-        if (!done) return std::move(done).error();
-        // Otherwise the cached row would show the use as unrecorded.
-        if (const auto name = token_username::from(username))
-            impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
-        return {};
     });
 }
 
@@ -51254,9 +52930,11 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& session) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
+        // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
         batch.add(
             "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (cookie_digest) DO UPDATE SET login = tollgate_sessions.login "
+            "WHERE tollgate_sessions.user_id = $2 AND tollgate_sessions.created_at = $4",
             session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
             session.signed_in_from, session.user_agent);
         batch.add(
@@ -51264,7 +52942,8 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
             "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
             session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
         auto done = impl_->database.run(batch);
-        if (!done) return session_exists(std::move(done).error());
+        if (!done) return std::move(done).error();
+        if (done->front().affected() == 0) return session_exists();
         return {};
     });
 }
@@ -51280,10 +52959,6 @@ TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, i
     return impl_->change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie).transform([](bool) {});
 }
 
-TOLLGATE_DECL result<bool> postgres_store::end_session(const digest& cookie) noexcept {
-    return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", cookie);
-}
-
 TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
     return impl_->read_all(sql::to_session,
                            "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
@@ -51291,17 +52966,17 @@ TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(us
                            user);
 }
 
-TOLLGATE_DECL result<void> postgres_store::end_sessions_of(user_id user, const std::optional<digest>& except) noexcept {
-    return impl_->change("DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", user, except)
-        .transform([](bool) {});
+TOLLGATE_DECL result<bool> postgres_store::end_sessions(const session_selection& ended) noexcept {
+    if (const auto* const cookie = std::get_if<digest>(&ended))
+        return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", *cookie);
+    const auto& of = std::get<sessions_of_user>(ended);
+    return impl_->change("DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", of.user, of.except);
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
-    instant created_before, instant seen_before, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
         // Nodes that sweep at the same time take different rows.
-        auto swept = impl_->database.execute(
+        auto swept = database.execute(
             "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
             "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
             "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "
@@ -51310,7 +52985,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_sessions(
             "last_seen_at "
             "LIMIT $3 - (SELECT count(*) FROM over) FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest) "
             "SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM idle)",
-            created_before, seen_before, rows_max);
+            ends.created_before, ends.seen_before, rows_max);
         if (!swept) return std::move(swept).error();
         return postgres::read_count(*swept);
     });
@@ -51713,12 +53388,24 @@ inline constexpr std::array store_steps{
     )"},
     // 12: why each attempt failed.
     schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN cause bigint NOT NULL DEFAULT 0"},
+    // 13: applications that no user registered; the resources that codes and tokens are for.
+    schema_step{R"(
+        ALTER TABLE tollgate_applications ADD COLUMN registration text NOT NULL DEFAULT 'owner'
+                CHECK (registration IN ('owner', 'itself', 'document')),
+            ADD COLUMN default_scopes text NOT NULL DEFAULT '',
+            ADD COLUMN registration_digest bytea CHECK (octet_length(registration_digest) = 32);
+        CREATE INDEX tollgate_applications_unowned ON tollgate_applications (created_at) WHERE registration <> 'owner';
+        ALTER TABLE tollgate_codes ADD COLUMN resources text NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN resources text NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_access_tokens ADD COLUMN resources text NOT NULL DEFAULT '';
+    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 46> store_objects{
+inline constexpr std::array<std::string_view, 47> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant",
-    "tollgate_access_tokens_by_refresh_token", "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts",
+    "tollgate_access_tokens_by_refresh_token", "tollgate_applications", "tollgate_applications_by_owner", "tollgate_applications_unowned",
+    "tollgate_attempts",
     "tollgate_attempts_by_delivery", "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end",
     "tollgate_codes_by_grant", "tollgate_deliveries", "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook",
     "tollgate_deliveries_of_hook_held_by_id", "tollgate_deliveries_of_hook_pending", "tollgate_deliveries_of_hook_that_ended",
@@ -51816,6 +53503,14 @@ TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& postgres_store::ch
 
 TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const noexcept {
     return impl_->listener.changes_seen();
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep(const sweep_request& request) noexcept {
+    return detail::sweep_kinds(
+        request, [&](instant now, std::size_t rows_max) { return impl_->sweep_expired(now, rows_max); },
+        [&](instant registered_before, std::size_t rows_max) { return impl_->sweep_unowned(registered_before, rows_max); },
+        [&](instant ended_before, std::size_t rows_max) { return impl_->sweep_deliveries(ended_before, rows_max); },
+        [&](const session_ends& ends, std::size_t rows_max) { return impl_->sweep_sessions(ends, rows_max); });
 }
 
 TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {
@@ -53276,7 +54971,8 @@ TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quer
                                         "tollgate_personal_tokens", "username", "text[]"},
                                        owner_query)},
       access_{detail::compose_lookup(
-          {"tokens.token_digest, tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
+          {"tokens.token_digest, tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at, "
+           "tokens.resources",
            "tollgate_access_tokens", "token_digest", "bytea[]"},
           owner_query)} {}
 
@@ -53294,12 +54990,13 @@ TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::
 
 TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {
     return sql::read_one(found, [](const digest& token, user_id user, application_id application, const scope_set& scopes,
-                                   instant expires_at, std::optional<instant> last_used_at, bool is_known,
+                                   instant expires_at, std::optional<instant> last_used_at, const resource_set& resources, bool is_known,
                                    std::optional<std::int64_t> requests, std::optional<std::int64_t> window_seconds,
                                    const std::optional<std::string>& balance, const std::optional<std::string>& currency) {
         const auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
         if (!owner) return found_as<digest>{token, owner.error()};
-        return found_as<digest>{token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner}};
+        return found_as<digest>{
+            token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner, std::nullopt, resources}};
     });
 }
 

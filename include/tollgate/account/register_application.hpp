@@ -24,7 +24,7 @@ namespace tollgate::inline v0 {
 struct application_request {
     user_id owner;
     std::string name;                              ///< the name on the consent page: a visible line, not empty
-    std::string website;                           ///< an absolute http or https URL without user information
+    std::string website;  ///< an absolute http or https URL without user information; may be empty if the owner is `no_owner`
     std::string description = {};                  ///< may be empty; a visible line
     /// At most `limits::redirect_urls_max` URLs. Each is like `website`, and has neither a fragment (RFC 6749 section 3.1.2) nor a query
     /// parameter that a response adds, such as `code` (section 3.1). A public client may also have URLs with a private-use scheme (RFC 8252

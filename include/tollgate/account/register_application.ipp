@@ -117,7 +117,7 @@ TOLLGATE_DECL std::vector<field_fault> faults_of(const application_request& requ
     if (!detail::is_visible_line(request.name, limits::application_name_bytes_max))
         faults.push_back({"name", "name must be a line of 1 to " + std::to_string(limits::application_name_bytes_max) +
                                       " bytes without control or invisible characters."});
-    check_url("website", request.website, 0);
+    if (request.owner != no_owner || !request.website.empty()) check_url("website", request.website, 0);
     if (!request.description.empty() && !detail::is_visible_line(request.description, limits::application_description_bytes_max))
         faults.push_back({"description",
                           "description must be a line of at most " + std::to_string(limits::application_description_bytes_max) +

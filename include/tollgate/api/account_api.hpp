@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tollgate::inline v0 {
 
@@ -107,10 +108,19 @@ public:
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const account_service_settings& settings() const noexcept { return definition_.settings; }
     [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
+    /// Returns the URLs for which applications can ask for tokens (RFC 8707): the base URL, then those of groups of routes.
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> resource_urls() const;
+    /// Returns the paths of the metadata of these resources (RFC 9728), which the API serves in addition to everything below its root.
+    /// Empty without an authorization server.
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> metadata_paths() const;
     /// Returns the path of the base URL.
     [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
 
 private:
+    /// Responds if the request names the metadata of a resource, and returns true.
+    [[nodiscard]] bool respond_metadata(const http::request& request, http::response& response) noexcept;
+    TOLLGATE_COLD void write_metadata(const pipeline::protected_resource& resource, const http::request& request,
+                                      http::response& response);
     [[nodiscard]] TOLLGATE_DECL http::handle_step judge(const http::request& request, http::response& response,
                                                         pipeline::judgement& state, http::thread_kind thread) noexcept;
 

@@ -103,6 +103,7 @@ TOLLGATE_COLD void account_service::mount_documentation() {
     parts_.push_back({"webhooks", has_webhooks, has_webhooks ? "" : "the store is no hook_store, or the table has no routes of webhooks"});
     mounts_.push_back(http::mounted(documentation->root(), *documentation));
     paths_.emplace_back(api_.root());
+    for (auto& each : api_.metadata_paths()) paths_.push_back(std::move(each));
     paths_.push_back(documentation->root());
 }
 

@@ -18,7 +18,9 @@ TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_p
     };
     service.mount_documentation();
     if (parts.applications) {
-        const auto oauth = std::make_shared<authorization_server>(api.settings(), parts.applications, parts.sessions, api.policies(),
+        auto settings = api.settings();
+        for (auto& each : api.resource_urls()) settings.oauth.resources.push_back(std::move(each));
+        const auto oauth = std::make_shared<authorization_server>(std::move(settings), parts.applications, parts.sessions, api.policies(),
                                                                   theme);
         service.handlers_.push_back(oauth);
         mount(*oauth, oauth->mounts());

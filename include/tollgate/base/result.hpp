@@ -37,6 +37,7 @@ struct error {
     std::string message;
     std::string cause;
     instant retry_at{};  ///< only for `too_many_requests`
+    std::string scope{};  ///< only for `forbidden`: the scope that the token lacks, which the response names (RFC 6750); may be empty
 
     /// Returns the text for logs and stderr: the cause, or the message if there is no cause. Do not send it to clients.
     [[nodiscard]] const std::string& log_text() const noexcept { return cause.empty() ? message : cause; }
@@ -78,6 +79,13 @@ struct error {
 [[nodiscard]] inline error too_many_requests(instant retry_at,
                                              std::string message = "Too many requests. Wait for as long as Retry-After says.") {
     return {error_kind::too_many_requests, std::move(message), {}, retry_at};
+}
+
+/// Returns the error for a token whose scopes do not cover `scope`: 403. The response names the scope, so that the application can ask the
+/// user for it (RFC 6750 section 3.1).
+[[nodiscard, gnu::noinline]] inline error insufficient_scope(std::string scope) {
+    return {error_kind::forbidden, "The token's scopes do not cover this request; see the WWW-Authenticate header.", {}, {},
+            std::move(scope)};
 }
 
 /// Returns the error for objects that do not exist and for objects of other users. Both get the same text, so that clients cannot

@@ -113,9 +113,10 @@ enum class work_kind : std::uint8_t {
     forms,           ///< processing forms
     sign_in,         ///< checking passwords
     token_endpoint,  ///< issuing, revoking and describing OAuth tokens
+    client_documents,  ///< getting the metadata documents of OAuth applications from other hosts
 };
 /// The number of kinds of work.
-inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::token_endpoint) + 1;
+inline constexpr std::size_t work_kinds = static_cast<std::size_t>(work_kind::client_documents) + 1;
 
 /// The state that a handler keeps for a request between two calls of `advance`, in the server's memory: an object of a type that the
 /// handler chooses, created by the first call of `get`. One thread at a time uses it.

@@ -25,6 +25,7 @@ struct json_member {
     /// signed or unsigned) is its digits; any other number is as sent. A boolean is `true` or `false`. The value of null, objects and
     /// arrays is empty.
     std::string value;
+    std::vector<std::string> texts = {};  ///< the elements of an array, unescaped; empty unless all of them are text
 };
 
 /// The members of a JSON object, in document order, with unique names.
@@ -52,7 +53,7 @@ private:
 /// Parses one JSON object (RFC 8259) strictly, so that all readers interpret it in the same way. Error (malformed) for text that is not
 /// JSON, trailing bytes, a top level that is not an object, a repeated name in an object at any depth, nesting deeper than
 /// `limits::json_depth_max`, and invalid UTF-8. JSON whitespace around the object is allowed; a byte order mark and NUL are not. Nested
-/// values are checked and discarded.
+/// values are checked and discarded, except for the elements of an array of texts.
 [[nodiscard]] TOLLGATE_DECL result<json_object> parse_json_object(std::string_view bytes);
 
 /// Checks that `bytes` are one JSON value of any kind, by the rules of `parse_json_object`. Error: malformed.

@@ -47,7 +47,10 @@ public:
             return refuse("A JSON object has two members of the same name.");
         return close();
     }
-    bool end_array() { return close(); }
+    bool end_array() {
+        if (depth_ == 2 && is_mixed_array_) members_.back().texts.clear();
+        return close();
+    }
     bool key(string_t& name) {
         names_[depth_ - 1].push_back(name);
         if (depth_ == 1 && object_only_) members_.push_back({std::move(name), json_kind::null, {}});
@@ -74,6 +77,10 @@ private:
         if (depth_ == 1 && object_only_) {
             members_.back().kind = kind;
             members_.back().value = std::move(text);
+            is_mixed_array_ = false;
+        } else if (depth_ == 2 && object_only_ && members_.back().kind == json_kind::array) {
+            if (kind == json_kind::text) members_.back().texts.push_back(std::move(text));
+            else is_mixed_array_ = true;
         }
         return true;
     }
@@ -89,6 +96,7 @@ private:
     }
 
     bool object_only_;
+    bool is_mixed_array_ = false;  // the last array of the top level has an element that is no text
     std::string message_;
     std::vector<json_member> members_;
     std::vector<std::vector<std::string>> names_;  // names of each open object or array; reused

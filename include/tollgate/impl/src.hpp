@@ -41,12 +41,15 @@
 #include <tollgate/manual/detail/pages.ipp>
 #include <tollgate/manual/detail/template.ipp>
 #include <tollgate/manual/documentation.ipp>
+#include <tollgate/model/resource.ipp>
 #include <tollgate/model/service_catalog.ipp>
 #include <tollgate/monitoring/health.ipp>
 #include <tollgate/monitoring/metrics.ipp>
 #include <tollgate/oauth/authorization_server.ipp>
 #include <tollgate/oauth/detail/authorization_request.ipp>
+#include <tollgate/oauth/detail/client_documents.ipp>
 #include <tollgate/oauth/detail/client_endpoints.ipp>
+#include <tollgate/oauth/detail/client_metadata.ipp>
 #include <tollgate/oauth/detail/consent.ipp>
 #include <tollgate/oauth/detail/device_codes.ipp>
 #include <tollgate/oauth/detail/device_page.ipp>
@@ -54,6 +57,8 @@
 #include <tollgate/oauth/detail/parameters.ipp>
 #include <tollgate/oauth/detail/paths.ipp>
 #include <tollgate/oauth/detail/redirect.ipp>
+#include <tollgate/oauth/detail/registration.ipp>
+#include <tollgate/oauth/detail/resources.ipp>
 #include <tollgate/oauth/detail/token_endpoint.ipp>
 #include <tollgate/oauth/detail/token_response.ipp>
 #include <tollgate/pages/account_pages.ipp>

@@ -7,6 +7,7 @@
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/model/scope.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -48,6 +49,26 @@ enum class suspension : std::uint8_t {
     return reason == suspension::by_operator ? "operator" : "owner_disabled";
 }
 
+/// Who registered an application.
+enum class registration_kind : std::uint8_t {
+    by_owner,           ///< a user, who owns it
+    by_itself,          ///< the application (RFC 7591): nobody owns it
+    metadata_document,  ///< nobody: its client_id is the URL of a document that describes it
+};
+
+/// Returns the name under which stores keep the kind.
+[[nodiscard]] constexpr std::string_view to_text(registration_kind kind) noexcept {
+    switch (kind) {
+        case registration_kind::by_owner: return "owner";
+        case registration_kind::by_itself: return "itself";
+        case registration_kind::metadata_document: return "document";
+    }
+    return "owner";
+}
+
+/// The owner of applications that no user registered: the largest id, which no user has. Stores keep it like any other owner.
+inline constexpr user_id no_owner{INT64_MAX};
+
 /// An OAuth 2.0 client.
 struct application {
     application_id id;
@@ -64,6 +85,9 @@ struct application {
     bool acts_for_owner = false;  ///< may get tokens for its owner's accounts (RFC 6749 section 4.4)
     std::int64_t users = 0;       ///< the number of users who have authorized it; only in the list of an owner
     std::optional<suspension> suspended = {};  ///< empty unless it is suspended
+    registration_kind registration = registration_kind::by_owner;  ///< `owner` is `no_owner` for the other kinds
+    scope_set default_scopes = {};    ///< the scopes of a request that names none; empty: such a request is an error
+    digest registration_digest = {};  ///< digest of the token with which an application manages its registration; zero if there is none
 };
 
 /// The properties that the owner of an application may change, as one change: all are set.
@@ -74,6 +98,7 @@ struct application_fields {
     std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
     /// If false, the tokens with `new_access_token::for_owner` are revoked.
     bool acts_for_owner = false;
+    scope_set default_scopes = {};
 };
 
 /// Adds a client secret. The previous secret stays valid beside it; a secret before the previous one is invalid as soon as the call
@@ -106,6 +131,9 @@ struct new_application {
     std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
     instant created_at;
     client_type type = client_type::confidential;
+    registration_kind registration = registration_kind::by_owner;
+    scope_set default_scopes = {};
+    digest registration_digest = {};
 };
 
 }  // namespace tollgate

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/ids.hpp>
 #include <tollgate/model/account.hpp>
+#include <tollgate/model/resource.hpp>
 #include <tollgate/model/scope.hpp>
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct caller {
     std::optional<application_id> application;  ///< the application that acts for the user, with an access token
     std::optional<known_user> known{};  ///< the user's data that the store read with the credential
     std::optional<token_id> token{};  ///< the personal token, if the store returned its id
+    resource_set resources{};  ///< the resources that the access token is for; empty: all
 };
 
 /// Returns the caller for a user who is signed in on a page: without scopes and token.

@@ -7,6 +7,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/application.hpp>
+#include <tollgate/model/resource.hpp>
 #include <tollgate/model/scope.hpp>
 
 #include <algorithm>
@@ -43,6 +44,7 @@ struct new_authorization_code {
     instant expires_at;
     /// True if consent was skipped because all scopes were granted before. The code is then created only if they are still granted.
     bool only_if_granted = false;
+    resource_set resources = {};  ///< the resources that the tokens are for
 
     /// Returns the end of the replaceable codes: an existing equal code that expires by then and was not redeemed is replaced, because not
     /// enough time is left to send it again. A code that expires after `latest_end` is replaced as well.
@@ -85,6 +87,7 @@ struct code_redemption {
     std::optional<std::string> code_challenge{};
     instant now;
     issued_tokens tokens;  ///< stored only if the code is redeemed
+    resource_set resources{};  ///< those that the access token is for; empty: those of the code, which must contain them otherwise
     seconds grace{};  ///< time after redemption during which the code may be sent again, because a response may be lost
 };
 
@@ -95,6 +98,7 @@ enum class redemption_result : std::uint8_t {
     expired,            ///< the code has expired: nothing changed
     redirect_mismatch,  ///< the redirect_uri differs: the code stays valid
     verifier_mismatch,  ///< the verifier differs, is missing or is unexpected: the code stays valid
+    wrong_resource,     ///< the code is not for one of the requested resources: the code stays valid
     reused,             ///< the code was redeemed before: the tokens that were created from it are revoked
     repeated,           ///< the code was redeemed within the grace: nothing changed
 };
@@ -107,6 +111,7 @@ struct stored_code {
     std::optional<std::string_view> code_challenge{};
     /// Digest of the refresh token that the redemption created, if the token still exists and was not replaced.
     std::optional<digest> refresh_digest{};
+    resource_set resources{};
 };
 
 /// Decides the result of redeeming a known code of the application, for the verb `redeem_code` of a store. After `redeemed` the store
@@ -119,6 +124,7 @@ struct stored_code {
     if (has_come(code.expires_at, shown.now, std::chrono::hours{limits::code_hours_max})) return redemption_result::expired;
     if (shown.redirect_uri && *shown.redirect_uri != code.redirect) return redemption_result::redirect_mismatch;
     if (shown.code_challenge != code.code_challenge) return redemption_result::verifier_mismatch;
+    if (!shown.resources.empty() && !code.resources.is_for_all(shown.resources)) return redemption_result::wrong_resource;
     return redemption_result::redeemed;
 }
 
@@ -149,6 +155,7 @@ struct token_refresh {
     instant access_expires_at;
     seconds refresh_lifetime;  ///< lifetime from `now`, at most until the token's absolute end
     std::optional<token_rotation> rotation{};  ///< empty if the refresh token stays valid
+    resource_set resources{};  ///< those that the access token is for; empty: those of the refresh token, which must contain them otherwise
 
     /// Returns when the refresh token expires if it is not used again. `absolute_end` is the `refresh_ends_at` of the first token of its
     /// family.
@@ -166,6 +173,7 @@ enum class refresh_result : std::uint8_t {
     refreshed,
     unknown,  ///< the token is unknown, has expired, was revoked or belongs to another application
     too_wide,  ///< the refresh token does not have all scopes of `covering`
+    wrong_resource,  ///< the refresh token is not for one of the requested resources
     reused,    ///< the token was replaced before, and not within the grace: the grant of the user and the application was revoked
 };
 
@@ -176,6 +184,7 @@ struct stored_refresh_token {
     instant replaced_at{};
     const scope_set& scopes;
     bool has_access_token = false;  ///< true if the access token of the request exists, and was created with the stored token
+    resource_set resources{};
 };
 
 /// Returns true if the request repeats a refresh that was done: the access token and the successor, if any, exist. Then the store changes
@@ -196,6 +205,7 @@ struct stored_refresh_token {
         if (!may_repeat) return refresh_result::reused;
     }
     if (!token.scopes.contains_all(shown.covering)) return refresh_result::too_wide;
+    if (!shown.resources.empty() && !token.resources.is_for_all(shown.resources)) return refresh_result::wrong_resource;
     return refresh_result::refreshed;
 }
 
@@ -217,6 +227,7 @@ struct oauth_token {
     scope_set scopes;
     std::optional<instant> created_at;  ///< set for an access token
     instant expires_at;
+    resource_set resources{};  ///< the resources that it is for; empty: all
 };
 
 /// The state of a user's answer to a device.

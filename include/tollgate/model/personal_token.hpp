@@ -8,6 +8,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/account.hpp>
+#include <tollgate/model/resource.hpp>
 #include <tollgate/model/scope.hpp>
 
 #include <optional>
@@ -64,6 +65,7 @@ struct new_access_token {
     /// True for a token for the accounts of the application's owner (RFC 6749 section 4.4). It is created only if the application is
     /// confidential, may act for its owner and is not suspended, and if the owner is `user`.
     bool for_owner = false;
+    resource_set resources = {};  ///< the resources that the token is for
 };
 
 /// Names a personal token by its username: 0 to 32 bytes of any value, valid during the call.
@@ -114,6 +116,7 @@ struct token_credential {
     std::optional<instant> last_used_at{};  ///< the recorded time; always empty if the store does not record uses
     std::optional<known_user> owner{};  ///< the user's data, if the store read it with the credential
     std::optional<token_id> token{};  ///< the id of a personal token, for logs; may be left empty
+    resource_set resources{};  ///< the resources that an access token is for; empty: all
 };
 
 }  // namespace tollgate

@@ -2,8 +2,10 @@
 #ifndef TOLLGATE_MODEL_SETTINGS_HPP
 #define TOLLGATE_MODEL_SETTINGS_HPP
 
+#include <tollgate/base/digest.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/site.hpp>
 #include <tollgate/model/quota.hpp>
@@ -11,6 +13,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +26,21 @@ namespace tollgate::inline v0 {
 struct api_license {
     std::string name = "MIT License";  ///< the license of this library, because the description contains its texts
     std::string url = "https://opensource.org/license/mit";
+};
+
+/// Whether applications may register themselves (RFC 7591).
+enum class dynamic_registration : std::uint8_t {
+    off,
+    open,        ///< any program, at a bounded rate and number
+    with_token,  ///< programs that send the initial access token
+};
+
+/// A response that `oauth_settings::fetch_client_document` received.
+struct fetched_document {
+    unsigned status = 0;
+    std::string content_type;
+    std::string body;
+    std::optional<seconds> fresh_for{};  ///< what the response's `Cache-Control` allows; empty if it says nothing
 };
 
 /// Settings that only OAuth uses.
@@ -63,6 +83,27 @@ struct oauth_settings {
     quota refreshes{1000, std::chrono::hours{1}};
     /// Refreshes of one application for all of its users: enough for a million users who refresh every hour.
     quota refreshes_of_client{60'000, std::chrono::minutes{3}};
+
+    /// URLs of protected resources beside those of the API, for which applications can ask for tokens (RFC 8707): other programs that learn
+    /// by introspection whether a token is for them. An `account_service` knows its own: the base URL, and `route_table::as_resource`.
+    std::vector<std::string> resources = {};
+
+    /// Gets a client ID metadata document (draft-ietf-oauth-client-id-metadata-document), so that a client_id that is an https URL needs no
+    /// registration: a `document_fetcher` of <tollgate/webhooks/document_fetcher.hpp>. Empty: such applications are unknown. Called on
+    /// worker threads, at most `client_documents_at_once_max` at a time; it must end within seconds.
+    std::function<result<fetched_document>(const std::string& url)> fetch_client_document = {};
+    /// Returns false for a host whose documents are refused. Empty: every host is accepted. Called from many threads at once.
+    std::function<bool(std::string_view host)> accepts_client_host = {};
+    quota client_documents{30, std::chrono::minutes{10}};  ///< documents that are fetched for requests of one address
+    std::size_t client_documents_max = 256;                ///< documents that are kept in memory
+    std::size_t client_documents_at_once_max = 4;
+
+    dynamic_registration registration = dynamic_registration::off;
+    digest initial_access_token = {};                   ///< `digest_of` the token for `dynamic_registration::with_token`
+    quota registrations{20, std::chrono::hours{1}};     ///< registrations of one address
+    /// Applications that nobody owns: those that registered themselves, and those that are known by a URL and have users. Those without
+    /// users are removed after a day.
+    std::size_t unowned_applications_max = 10'000;
 };
 
 /// Settings that only the account pages use.

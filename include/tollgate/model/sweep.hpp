@@ -24,6 +24,8 @@ struct sweep_request {
     /// Deliveries that have been delivered, given up or held since before this time, with their attempts, events without deliveries, and
     /// remains of deleted hooks.
     std::optional<instant> deliveries_ended_before{};
+    /// Applications that nobody owns and no user has authorized, and that were registered before this time.
+    std::optional<instant> unowned_registered_before{};
     std::optional<session_ends> sessions{};
     std::size_t rows_max = 0;
 };

@@ -6,6 +6,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/observer.hpp>
+#include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/target_rule.hpp>
 #include <tollgate/contract/user_directory.hpp>
@@ -31,6 +32,7 @@ struct api_context {
     target_rule_ref targets;
     random_source_ref random;
     observer_ref observer;
+    scope_checker_ref scopes;
     const account_service_settings& settings;
     const std::string& openapi;  ///< the response to `GET {base_url}/openapi.json`
 };
@@ -64,6 +66,9 @@ public:
         if (caller_ == nullptr) [[unlikely]] throw_no_caller();
         return *caller_;
     }
+    /// Returns true if the caller's scopes cover `scope`. For an endpoint whose requests need different scopes: return
+    /// `insufficient_scope(scope)` if they do not. Throws as `caller` does.
+    [[nodiscard]] bool covers(std::string_view scope) const { return context_.scopes.covers(caller().scopes, scope); }
     /// Returns the client's address: the address of the peer, or the address that a trusted proxy reports.
     [[nodiscard]] const ip_address& client() const noexcept { return client_; }
 

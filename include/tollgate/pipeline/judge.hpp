@@ -89,7 +89,8 @@ struct judge {
                 if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
                 if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
                 if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policies.scope_checker(), api.routes[state.route->route].access, state))
+                if (const auto rejected = check_access(policies.scope_checker(), api.routes[state.route->route].access,
+                                                       api.resource_of(state.route->route).id, state))
                     return reject(*rejected, request, response, state);
                 [[fallthrough]];
             case stage::body:

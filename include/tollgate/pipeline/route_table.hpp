@@ -210,6 +210,9 @@ struct route {
     std::string_view path;
     std::vector<parameter> parameters;         ///< parameters of the path, from left to right
     std::vector<parameter> query_parameters;   ///< parameters of the query, from left to right
+    /// The path of the resource that the route belongs to, and its scopes; see `route_table::as_resource`.
+    std::string resource;
+    std::string resource_scopes;
     /// The description of the route in OpenAPI and the documentation.
     route_notes notes;
 };
@@ -417,6 +420,17 @@ public:
     [[nodiscard]] const route& operator[](std::size_t index) const noexcept { return rows_[index]; }
     [[nodiscard]] auto begin() const noexcept { return rows_.begin(); }
     [[nodiscard]] auto end() const noexcept { return rows_.end(); }
+
+    /// Makes the routes of this table a protected resource of their own (RFC 9728) with the URL `{base_url}{path}`, for clients that know
+    /// nothing but that URL, such as agents:
+    ///
+    ///     account_routes() + route_table{on_post<"/mcp">(any_caller, serve_mcp)}.as_resource("/mcp", "user:balance")
+    ///
+    /// A token that was issued for the API's own URL is not accepted there, nor one of this resource elsewhere; a token that was issued
+    /// without a resource is accepted everywhere. `path` begins with a slash, and the paths of the routes are at or below it; the API's
+    /// constructor throws std::invalid_argument otherwise. `scopes` are the scopes that clients should ask for, separated by spaces; empty:
+    /// those that the routes need.
+    [[nodiscard]] TOLLGATE_COLD route_table as_resource(std::string_view path, std::string_view scopes = {}) &&;
 
     /// Adds the rows of another table behind the rows of this table.
     TOLLGATE_COLD route_table& operator+=(route_table other);

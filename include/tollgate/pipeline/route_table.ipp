@@ -21,6 +21,14 @@ TOLLGATE_DECL std::string fill_example(const json_shape& shape, const service_ca
     return filled.replace(at, placeholder.size(), event);
 }
 
+TOLLGATE_COLD route_table route_table::as_resource(std::string_view path, std::string_view scopes) && {
+    for (route& each : rows_) {
+        each.resource = path;
+        each.resource_scopes = scopes;
+    }
+    return std::move(*this);
+}
+
 TOLLGATE_COLD route_table& route_table::operator+=(route_table other) {
     for (route& each : other.rows_) append(std::move(each));
     return *this;

@@ -31,7 +31,9 @@ namespace detail {
 /// Sets `into` to the caller of an accepted token.
 inline void make_caller(std::optional<caller>& into, const token_credential& stored, credential_kind kind) noexcept {
     into.emplace(stored.user, stored.scopes, kind, std::nullopt, stored.owner, stored.token);
-    if (kind == credential_kind::access_token) into->application = stored.application;
+    if (kind != credential_kind::access_token) return;
+    into->application = stored.application;
+    into->resources = stored.resources;
 }
 
 /// Records a use. No failure refuses the request. `client` is null if it is not known. Precondition: store.records_uses().

@@ -245,6 +245,19 @@ public:
                     return swept + device_codes_.sweep_expired(now, rows_max - swept);
                 });
             },
+            [&](instant registered_before, std::size_t rows_max) {
+                return in_oauth([&] {
+                    std::size_t swept = 0;
+                    for (const application_id each : applications_.unowned_since(registered_before)) {
+                        if (swept == rows_max) break;
+                        if (grants_.users_of(each) != 0) continue;
+                        applications_.remove(no_owner, each);
+                        device_codes_.forget_of(each);
+                        ++swept;
+                    }
+                    return swept;
+                });
+            },
             [&](instant ended_before, std::size_t rows_max) { return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); }); },
             [&](const session_ends& ends, std::size_t rows_max) {
                 return detail::without_exceptions([&] { return sessions_.sweep(ends, rows_max); });

@@ -74,6 +74,7 @@ TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
 TOLLGATE_DECL result<std::size_t> sqlite_store::sweep(const sweep_request& request) noexcept {
     return detail::sweep_kinds(
         request, [&](instant now, std::size_t rows_max) { return impl_->sweep_expired(now, rows_max); },
+        [&](instant registered_before, std::size_t rows_max) { return impl_->sweep_unowned(registered_before, rows_max); },
         [&](instant ended_before, std::size_t rows_max) { return impl_->sweep_deliveries(ended_before, rows_max); },
         [&](const session_ends& ends, std::size_t rows_max) { return impl_->sweep_sessions(ends, rows_max); });
 }

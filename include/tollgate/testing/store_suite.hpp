@@ -11,6 +11,7 @@
 #include <tollgate/testing/detail/outbox.hpp>
 #include <tollgate/testing/detail/outbox_owner.hpp>
 #include <tollgate/testing/detail/personal_tokens.hpp>
+#include <tollgate/testing/detail/registrations.hpp>
 #include <tollgate/testing/detail/sessions.hpp>
 #include <tollgate/testing/detail/test_case.hpp>
 
@@ -80,6 +81,7 @@ template <class... Required, class Make>
     if constexpr (oauth_store<store>) {
         add_grant_cases(all, source);
         add_grant_clock_cases(all, source);
+        add_registration_cases(all, source);
     }
     if constexpr (session_store<store>) {
         add_session_cases(all, source);

@@ -37,6 +37,10 @@ struct consent_texts {
     std::string_view website = "Website, according to the application: {}";  ///< the website
     std::string_view unproved =
         "Any program can claim to be this application. Continue only if you have just started it yourself.";
+    std::string_view registered_itself = "This application registered itself. Nobody has checked what it says of itself.";
+    std::string_view not_registered =
+        "This application is not registered here. It is described by {}. Continue only if you trust that site.";  ///< the host
+    std::string_view resource = "It can be used with {} only.";  ///< the URL of a part of the API
     std::string_view signed_in_as = "You are signed in as {}.";  ///< the login
     std::string_view other_user = "Not you?";                    ///< the text of a button that signs out
     std::string_view allow = "Authorize {}";
@@ -52,6 +56,12 @@ struct consent_texts {
     message_texts unknown_client{
         "Unknown application",
         "The link that you followed does not belong to a registered application. No access was granted."};
+    message_texts unusable_document{
+        "Application cannot be identified",
+        "The application names a document that describes it, and this document cannot be used. No access was granted. If you develop "
+        "this application:"};
+    message_texts too_many_documents{"Try again later",
+                                     "Too many applications were looked up in a short time. Wait a moment, and reload this page."};
     message_texts stopped_client{"Application suspended",
                                  "The application, or the account of its owner, is suspended. No access was granted."};
     message_texts no_redirect_url{

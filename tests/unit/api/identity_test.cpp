@@ -16,6 +16,8 @@ using http::status;
 
 namespace {
 
+const std::string basic_challenge = "Basic realm=\"api\", charset=\"UTF-8\"\n";
+
 std::string challenges(const http::response& response) {
     std::string all;
     response.for_each_field([&](std::string_view name, std::string_view value) {
@@ -82,7 +84,7 @@ TEST_CASE("invalid credentials of any form are a 401", "[api][identity]") {
         const auto from = ip_address::v4(198, 51, 100, static_cast<std::uint8_t>(++tried));
         const auto response = shop.handle(test_request{method::get, "/v1/user/balance"}.from(from).field("Authorization", value));
         CHECK(response.status() == status::unauthorized);
-        CHECK(challenges(response) == "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\", error=\"invalid_token\"\n");
+        CHECK(challenges(response) == "Bearer realm=\"api\", error=\"invalid_token\", scope=\"user:balance\"\n" + basic_challenge);
         // An open route also refuses an invalid token, so that a program notices it at once.
         CHECK(shop.handle(test_request{method::get, "/v1/testservice/get"}.from(from).field("Authorization", value)).status() ==
               status::unauthorized);
@@ -91,10 +93,11 @@ TEST_CASE("invalid credentials of any form are a 401", "[api][identity]") {
 
 TEST_CASE("missing credentials are not an error, but insufficient", "[api][identity]") {
     auto shop = make_shop();
-    for (const char* target : {"/v1/user/balance", "/v1/testservice/auth", "/v1/sitesmaker/accounts"}) {
+    for (const auto& [target, scope] : {std::pair{"/v1/user/balance", ", scope=\"user:balance\""}, std::pair{"/v1/testservice/auth", ""},
+                                        std::pair{"/v1/sitesmaker/accounts", ", scope=\"sitesmaker:read\""}}) {
         const auto response = shop.handle(test_request{method::get, target});
         CHECK(response.status() == status::unauthorized);
-        CHECK(challenges(response) == "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\"\n");
+        CHECK(challenges(response) == std::string{"Bearer realm=\"api\""} + scope + "\n" + basic_challenge);
     }
     CHECK(shop.handle(test_request{method::get, "/v1/user/balance?access_token=" + shop.access_token(ann, "user:balance")}).status() ==
           status::unauthorized);
@@ -104,9 +107,9 @@ TEST_CASE("an error of the kind `unauthorized` is a 401 with challenges, other e
     struct {
         error_kind kind;
         status expected;
-        const char* challenges;
+        std::string challenges;
     } const rows[] = {
-        {error_kind::unauthorized, status::unauthorized, "Basic realm=\"api\", charset=\"UTF-8\"\nBearer realm=\"api\"\n"},
+        {error_kind::unauthorized, status::unauthorized, "Bearer realm=\"api\"\n" + basic_challenge},
         {error_kind::forbidden, status::forbidden, ""},
         {error_kind::unavailable, status::service_unavailable, ""},
     };

@@ -178,7 +178,8 @@ TEST_CASE("OAuth is documented as it is served") {
     using oauth::error_code;
     for (const auto code : {error_code::invalid_request, error_code::invalid_client, error_code::invalid_grant, error_code::invalid_scope,
                             error_code::unsupported_grant_type, error_code::unsupported_response_type, error_code::access_denied,
-                            error_code::server_error, error_code::temporarily_unavailable}) {
+                            error_code::server_error, error_code::temporarily_unavailable, error_code::invalid_target,
+                            error_code::invalid_redirect_uri, error_code::invalid_client_metadata}) {
         INFO(oauth::to_text(code));
         CHECK(has(page, "id=\"error-" + std::string{oauth::to_text(code)} + "\""));
     }

@@ -62,7 +62,7 @@ TEST_CASE("a refresh token is used while it is current, and its predecessor for 
     };
     const token_rotation rotation{numbered(4), numbered(5), numbered(6), seconds{30}};
     const auto judge = [&](const digest& token, seconds age, std::optional<token_rotation> with) {
-        return judge_refresh({.is_current = token == current, .replaced = &previous, .replaced_at = noon - age, .scopes = scopes},
+        return judge_refresh({.token = current, .replaced = &previous, .replaced_at = noon - age, .scopes = scopes},
                              refresh(token, with));
     };
     using enum refresh_result;
@@ -72,12 +72,38 @@ TEST_CASE("a refresh token is used while it is current, and its predecessor for 
     CHECK(judge(previous, seconds{30}, rotation) == reused);
     CHECK(judge(previous, seconds{29}, {}) == reused);
     CHECK(judge(older, seconds{0}, rotation) == reused);
-    CHECK(judge_refresh({.is_current = false, .scopes = scopes}, refresh(previous, rotation)) == reused);
+    CHECK(judge_refresh({.token = current, .scopes = scopes}, refresh(previous, rotation)) == reused);
 
     auto narrowed = refresh(current, {});
     for (const auto& [text, expected] : {std::pair{"a", refreshed}, std::pair{"a b", refreshed}, std::pair{"a c", too_wide}}) {
         narrowed.covering = *scope_set::parse(text);
-        CHECK(judge_refresh({.scopes = scopes}, narrowed) == expected);
+        CHECK(judge_refresh({.token = current, .scopes = scopes}, narrowed) == expected);
+    }
+
+    // After the grace, only a request for the successor that exists is the same request again.
+    auto repeated = rotation;
+    repeated.successor_digest = current;
+    for (const bool has_access_token : {false, true}) {
+        const stored_refresh_token stored{.token = current,
+                                          .replaced = &previous,
+                                          .replaced_at = noon - seconds{999},
+                                          .scopes = scopes,
+                                          .has_access_token = has_access_token};
+        CHECK(judge_refresh(stored, refresh(previous, repeated)) == (has_access_token ? refreshed : reused));
+        CHECK(judge_refresh(stored, refresh(older, repeated)) == reused);
+        CHECK(judge_refresh(stored, refresh(previous, rotation)) == reused);
+    }
+
+    resource_set one, two;
+    one.add({1});
+    two.add({1});
+    two.add({2});
+    auto bound = refresh(current, {});
+    for (const auto& [granted, requested, expected] :
+         {std::tuple{resource_set{}, one, refreshed}, std::tuple{one, resource_set{}, refreshed}, std::tuple{two, one, refreshed},
+          std::tuple{one, two, wrong_resource}}) {
+        bound.resources = requested;
+        CHECK(judge_refresh({.token = current, .scopes = scopes, .resources = granted}, bound) == expected);
     }
     CHECK(refresh(current, rotation).family_digest() == rotation.family_digest);
     CHECK_FALSE(refresh(current, {}).family_digest());

@@ -26,9 +26,23 @@ service_catalog catalog() {
     return services;
 }
 
+oauth::resource_list resources() {
+    account_service_settings settings{.base_url = "https://api.example/v1"};
+    settings.oauth.resources = {"https://api.example/v1/mcp"};
+    return oauth::resource_list{settings};
+}
+
 authorization_request judge(const std::string& query) {
     const auto parsed = std::get<parameters>(parameters::from_form(query));
-    return std::get<authorization_request>(oauth::judge_request_of(registered(), parsed, catalog()));
+    return std::get<authorization_request>(oauth::judge_request_of(registered(), parsed, catalog(), resources()));
+}
+
+/// The error code of the redirect, or an empty text.
+std::string code_of(const application& client, const std::string& query) {
+    const auto parsed = std::get<parameters>(parameters::from_form(query));
+    const auto judged = oauth::judge_request_of(client, parsed, catalog(), resources());
+    const auto* failed = std::get_if<oauth::redirect_failure>(&judged);
+    return failed == nullptr ? std::string{} : std::string{to_text(failed->failure.code)};
 }
 
 }  // namespace
@@ -45,6 +59,45 @@ TEST_CASE("a request survives the round trip through a query", "[oauth][request]
         CHECK(again.code_challenge == request.code_challenge);
         CHECK(again.scopes.text() == "user:balance sitesmaker");
     }
+}
+
+TEST_CASE("resources are those that the server issues tokens for", "[oauth][request]") {
+    const std::string base = "client_id=tgi_app&response_type=code&scope=user:balance";
+    const std::string api = "&resource=https://api.example/v1", mcp = "&resource=https%3A%2F%2Fapi.example%2Fv1%2Fmcp";
+    CHECK(judge(base).resources.empty());
+    CHECK(judge(base + "&resource=").resources.empty());
+    CHECK(judge(base + api).resources.size() == 1);
+    CHECK(judge(base + api).resources.is_for(resource_id_of("https://api.example/v1")));
+    CHECK(judge(base + api + "/").resources == judge(base + api).resources);
+    CHECK(judge(base + "&resource=HTTPS://API.example:443/v1").resources == judge(base + api).resources);
+    CHECK(judge(base + api + mcp + api).resources.size() == 2);
+    CHECK(judge(base + mcp).resource_urls == std::vector<std::string>{"https://api.example/v1/mcp"});
+    const auto again = judge(oauth::to_query(judge(base + mcp + api)));
+    CHECK(again.resources.size() == 2);
+    for (const char* unknown : {"https://api.example/v1/other", "https://api.example", "http://api.example/v1", "x", "https://api.example/v1#f",
+                                "https://api.example/V1", "https://api.example/v1?a"}) {
+        CAPTURE(unknown);
+        CHECK(code_of(registered(), base + "&resource=" + unknown) == "invalid_target");
+        CHECK(code_of(registered(), base + api + "&resource=" + unknown) == "invalid_target");
+    }
+}
+
+TEST_CASE("an application that no user registered needs PKCE, and has scopes of its own", "[oauth][request]") {
+    const std::string pkce = "&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
+    const std::string base = "client_id=tgi_app&response_type=code";
+    for (const auto kind : {registration_kind::by_itself, registration_kind::metadata_document}) {
+        auto client = registered();
+        client.registration = kind;
+        CHECK(code_of(client, base + "&scope=user:balance") == "invalid_request");
+        CHECK(code_of(client, base + "&scope=user:balance" + pkce).empty());
+        CHECK(code_of(client, base + pkce) == "invalid_request");
+        client.default_scopes = *scope_set::parse("user:balance");
+        CHECK(code_of(client, base + pkce).empty());
+        CHECK(code_of(client, base + "&scope=sitesmaker" + pkce).empty());  // more than it registered
+        CHECK(code_of(client, base + "&scope=other" + pkce) == "invalid_scope");
+    }
+    CHECK(code_of(registered(), base + "&scope=user:balance").empty());
+    CHECK(code_of(registered(), base) == "invalid_request");
 }
 
 TEST_CASE("an encoded state that a form cannot send is ignored", "[oauth][request]") {
@@ -123,5 +176,5 @@ TEST_CASE("client_id must be unique and bounded", "[oauth][request]") {
     CHECK_FALSE(asking("client_id="));
     CHECK_FALSE(asking("client_id=a&client_id=a"));
     CHECK(asking("client_id=" + std::string(64, 'a')));
-    CHECK_FALSE(asking("client_id=" + std::string(65, 'a')));
+    CHECK_FALSE(asking("client_id=" + std::string(limits::client_id_bytes_max + 1, 'a')));
 }

@@ -72,6 +72,9 @@ public:
     [[nodiscard]] unsigned status() const noexcept { return status_; }  ///< 200 to 999; 0 before it is known
     /// The value of `Retry-After` as sent; empty if there is none, more than one, or one that is too long.
     [[nodiscard]] std::string_view retry_after() const noexcept { return retry_after_; }
+    /// The values of `Content-Type` and `Cache-Control` as sent, joined by commas if there are several lines; empty if they are too long.
+    [[nodiscard]] std::string_view content_type() const noexcept { return content_type_; }
+    [[nodiscard]] std::string_view cache_control() const noexcept { return cache_control_; }
     /// The first `kept_bytes_max` bytes of the body, decoded.
     [[nodiscard]] std::string_view body() const noexcept { return body_; }
     /// Returns true if the body was longer than `body()`.
@@ -131,6 +134,8 @@ private:
     std::string line_;  // the start of an incomplete line
     std::string body_;
     tollgate::detail::inline_text<64> retry_after_;  // an HTTP-date has 29 bytes
+    tollgate::detail::inline_text<128> content_type_;
+    tollgate::detail::inline_text<256> cache_control_;
     std::string_view refused_reason_;
 };
 

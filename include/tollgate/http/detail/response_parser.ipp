@@ -35,6 +35,8 @@ TOLLGATE_DECL void response_parser::start(bool to_head) noexcept {
     line_.clear();
     body_.clear();
     retry_after_.clear();
+    content_type_.clear();
+    cache_control_.clear();
     refused_reason_ = {};
 }
 
@@ -131,6 +133,8 @@ TOLLGATE_DECL void response_parser::read_status_line(std::string_view line) {
     if (status_ == 101) return refuse("The server switched protocols, which was not requested.");
     framing_ = {};
     retry_after_.clear();
+    content_type_.clear();
+    cache_control_.clear();
     stage_ = stage::fields;
 }
 
@@ -144,6 +148,13 @@ TOLLGATE_DECL void response_parser::read_field_line(std::string_view line) {
     const std::string_view value = line.substr(name_bytes + 1);
     if (!detail::is_field_text(value)) return refuse("A field value contains a control character.");
     if (stage_ == stage::fields) judge_field(line.substr(0, name_bytes), value);
+}
+
+/// Appends the value of a field line (RFC 9110 section 5.3). A value that does not fit is left out.
+template <std::size_t BytesMax>
+void join_lines(tollgate::detail::inline_text<BytesMax>& into, std::string_view value) noexcept {
+    if (!into.view().empty() && !into.append(",")) return into.clear();
+    if (!into.append(value)) into.clear();
 }
 
 TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::string_view value) {
@@ -163,8 +174,10 @@ TOLLGATE_DECL void response_parser::judge_field(std::string_view name, std::stri
             framing_.close = framing_.close || detail::list_holds(text, "close");
             framing_.keep_alive = framing_.keep_alive || detail::list_holds(text, "keep-alive");
             return;
+        case field_id::content_type: return join_lines(content_type_, text);
         default: break;
     }
+    if (tollgate::detail::ascii_iequals(name, "cache-control")) return join_lines(cache_control_, text);
     if (!tollgate::detail::ascii_iequals(name, "retry-after")) return;
     retry_after_.clear();
     if (++framing_.retry_afters == 1) retry_after_.append(text);

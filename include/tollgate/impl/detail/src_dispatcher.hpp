@@ -17,5 +17,6 @@
 #include <tollgate/webhooks/detail/delivery_worker.ipp>
 #include <tollgate/webhooks/detail/hook_client.ipp>
 #include <tollgate/webhooks/detail/name_lookup.ipp>
+#include <tollgate/webhooks/document_fetcher.ipp>
 
 #endif  // TOLLGATE_IMPL_DETAIL_SRC_DISPATCHER_HPP

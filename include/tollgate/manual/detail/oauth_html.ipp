@@ -24,6 +24,15 @@ passwords.</p>
 required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
 server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
 secret, the old one stays valid until you remove it.</p>
+{{#if registers_applications}}
+<p>A program may also register itself (RFC 7591): send <code>client_name</code>, <code>redirect_uris</code> and
+<code>token_endpoint_auth_method</code> as a JSON object to <code>{{auth_url}}/user/oauth_register/</code>. It must use
+<a href="#pkce">PKCE</a>, and its users are asked each time.</p>
+{{/if}}
+{{#if reads_client_documents}}
+<p>Or it needs no registration: its <code>client_id</code> is the https URL of a JSON document with the same members and
+<code>client_id</code> (a client ID metadata document). The same rules apply.</p>
+{{/if}}
 <h2 id="authorization">1. Send the user's browser to the authorization page</h2>
 <pre tabindex="0" role="group"
 aria-label="Example"><code>{{auth_url}}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={{balance_scope}}&amp;state=$STATE</code></pre>
@@ -38,6 +47,8 @@ is registered. If none is registered, any URL with the website's scheme, host an
 <tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
 <tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
 <tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
+<tr><td><code>resource</code></td><td>no</td><td>The URL of the API or of a part of it that the tokens are for (RFC 8707);
+may be repeated. Other parts refuse these tokens</td></tr>
 <tr><td><code>prompt</code></td><td>no</td><td>As in OpenID Connect: <code>login</code>, <code>consent</code> and
 <code>select_account</code> ask a user who would not be asked otherwise; <code>none</code> never shows a page</td></tr>
 <tr><td><code>login_hint</code></td><td>no</td><td>A username to begin with, if the user has to sign in</td></tr>
@@ -141,6 +152,7 @@ The response is 200 and <code>&#123;&#125;</code> whether or not the token exist
 <tbody>
 <tr id="error-invalid_request"><td><code>invalid_request</code></td><td>both</td><td>A parameter is missing, repeated or invalid; the description names it.</td></tr>
 <tr id="error-invalid_scope"><td><code>invalid_scope</code></td><td>both</td><td>An unknown scope or, on a refresh, a scope that was not granted.</td></tr>
+<tr id="error-invalid_target"><td><code>invalid_target</code></td><td>both</td><td>resource is not one of this API, or, at the token endpoint, not one that the authorization request named.</td></tr>
 <tr id="error-access_denied"><td><code>access_denied</code></td><td>redirect</td><td>The user denied access.</td></tr>
 <tr id="error-login_required"><td><code>login_required</code></td><td>redirect</td><td>With prompt=none: the user is not signed in.</td></tr>
 <tr id="error-consent_required"><td><code>consent_required</code></td><td>redirect</td><td>With prompt=none: the user would have to be asked for consent.</td></tr>
@@ -152,6 +164,8 @@ The response is 200 and <code>&#123;&#125;</code> whether or not the token exist
 <tr id="error-expired_token"><td><code>expired_token</code></td><td>400</td><td>The device code has expired. Request a new one.</td></tr>
 <tr id="error-unauthorized_client"><td><code>unauthorized_client</code></td><td>400</td><td>The application may not use this grant_type.</td></tr>
 <tr id="error-unsupported_grant_type"><td><code>unsupported_grant_type</code></td><td>400</td><td>grant_type is not one of those above.</td></tr>
+<tr id="error-invalid_redirect_uri"><td><code>invalid_redirect_uri</code></td><td>400</td><td>At the registration endpoint: a redirect URL is missing or not allowed.</td></tr>
+<tr id="error-invalid_client_metadata"><td><code>invalid_client_metadata</code></td><td>400</td><td>At the registration endpoint: the description names the member.</td></tr>
 <tr id="error-temporarily_unavailable"><td><code>temporarily_unavailable</code></td><td>both, 429 or 503</td><td>Try again later, after Retry-After if it is sent.</td></tr>
 <tr id="error-server_error"><td><code>server_error</code></td><td>both, 500</td><td>A server error.</td></tr>
 </tbody>

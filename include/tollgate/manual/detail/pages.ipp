@@ -152,6 +152,8 @@ inline void set_routes(template_values& values, const account_service_settings& 
 inline void set_oauth(template_values& values, const oauth_settings& oauth) {
     values.set_list("one_page_services", list_of("service", oauth.one_page_services))
         .set_flag("rotates_all_refresh_tokens", oauth.rotates_all_refresh_tokens)
+        .set_flag("registers_applications", oauth.registration != dynamic_registration::off)
+        .set_flag("reads_client_documents", static_cast<bool>(oauth.fetch_client_document))
         .set("access_token_seconds", std::to_string(oauth.access_token_lifetime.count()))
         .set("access_token_lifetime", describe_duration(oauth.access_token_lifetime))
         .set("code_lifetime", describe_duration(oauth.code_lifetime))

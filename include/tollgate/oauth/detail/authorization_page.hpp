@@ -38,6 +38,7 @@ struct authorization_page {
     const session_source_ref& sessions;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
+    request_rules rules;
     web::localized_pages pages;
     std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
     pipeline::observed_request observed;
@@ -51,12 +52,14 @@ struct authorization_page {
             return pages.respond_status(response, http::status::forbidden);
 
         context.note_client(sent.find("client_id").value_or(""));
-        auto judged = oauth::judge_request(sent, store, settings.services, [&](user_id user) { return is_active(sessions, user); });
+        auto judged = oauth::judge_request(sent, store, rules, context.client, context.now(),
+                                           [&](user_id user) { return is_active(sessions, user); });
         if (!judged) return respond_error_page(judged.error(), response);
         if (const auto* failure = std::get_if<page_failure>(&*judged)) {
             context.error = to_code(*failure);
             return respond_page_failure(*failure, sent, response);
         }
+        if (const auto* failed = std::get_if<document_failure>(&*judged)) return respond_document_failure(*failed, context, response);
         if (auto* failed = std::get_if<redirect_failure>(&*judged))
             return respond_redirect_failure(request, sent, context, response, *failed);
 
@@ -74,6 +77,19 @@ private:
         pages.respond_message(response, http::status::bad_request, message, {}, [&](html_writer& html) {
             if (failed == page_failure::unregistered_redirect && received) write_received_redirect(html, texts, *received);
         });
+    }
+
+    /// The reason is for the author of the document; it is text, never a link.
+    void respond_document_failure(const document_failure& failed, request_state& context, http::response& response) const {
+        const auto& texts = pages.texts().consent;
+        if (failed.reason == document_failure::kind::too_many) {
+            context.error = error_code::temporarily_unavailable;
+            http::add_retry_after(response, failed.retry_after);
+            return pages.respond_message(response, http::status::too_many_requests, texts.too_many_documents);
+        }
+        context.error = error_code::invalid_client;
+        pages.respond_message(response, http::status::bad_request, texts.unusable_document, {},
+                              [&](html_writer& html) { html.add("<pre>\n{}</pre>\n", failed.description); });
     }
 
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
@@ -178,6 +194,7 @@ private:
     [[nodiscard]] static bool may_skip_consent(const authorization_call& call) {
         const application& client = call.authorization.client;
         return call.request.method == http::method::get && client.type == client_type::confidential &&
+               client.registration == registration_kind::by_owner &&
                std::any_of(client.redirect_urls.begin(), client.redirect_urls.end(), [&](const std::string& each) {
                    return equals_registered(each, call.authorization.redirect);
                });
@@ -320,6 +337,7 @@ private:
                                 .sign_in = sign_in,
                                 .login = frame.login,
                                 .can_sign_out = sessions.signs_in(),
+                                .shows_resources = rules.resources.has_several(),
                                 .notice = notice};
         const auto title = consent_title(view);
         frame.title = title;
@@ -353,11 +371,18 @@ private:
                 .redirect = call.authorization.redirect,
                 .code_challenge = call.authorization.code_challenge,
                 .created_at = call.context.now(),
-                .expires_at = call.context.now() + settings.oauth.code_lifetime};
+                .expires_at = call.context.now() + settings.oauth.code_lifetime,
+                .resources = call.authorization.resources};
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
-        const auto stored = store.create_code(code_for(call, user, code));
+        auto created = code_for(call, user, code);
+        if (call.authorization.client.registration == registration_kind::metadata_document) {
+            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), call.context.now());
+            if (!id) return send_error(call, id.error());
+            created.application = *id;
+        }
+        const auto stored = store.create_code(created);
         if (stored && *stored == code_result::created)
             report(call, activity_kind::access_granted, user, call.authorization.client.name);
         send_code(call, stored, code);

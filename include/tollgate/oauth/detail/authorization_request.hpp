@@ -5,9 +5,12 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/model/service_catalog.hpp>
+#include <tollgate/oauth/detail/client_documents.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
+#include <tollgate/oauth/detail/resources.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -40,6 +43,8 @@ struct authorization_request {
     std::string redirect;                     ///< the URL to which the browser returns
     std::optional<std::string> redirect_uri;  ///< the redirect_uri as sent
     scope_set scopes;
+    resource_set resources{};               ///< the resources that the tokens are for
+    std::vector<std::string> resource_urls{};  ///< their URLs
     std::optional<std::string> state;
     std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
     prompt_set prompt{};
@@ -70,7 +75,7 @@ struct redirect_failure {
     std::optional<std::string> state;
 };
 
-using judged_request = std::variant<authorization_request, page_failure, redirect_failure>;
+using judged_request = std::variant<authorization_request, page_failure, redirect_failure, document_failure>;
 
 /// Returns true if a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
 /// other text.
@@ -81,7 +86,7 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 
 /// Checks a request of this client: the redirect URL first, since it decides where errors go.
 [[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
-                                                            const service_catalog& services);
+                                                            const service_catalog& services, const resource_list& resources);
 
 /// Returns true if a user may have tokens, and their applications may get any; true if the sessions do not know.
 [[nodiscard]] inline result<bool> is_active(const session_source_ref& sessions, user_id user) {
@@ -93,25 +98,47 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 template <class IsActive>
 [[nodiscard]] result<bool> is_stopped(const application& client, const IsActive& is_active) {
     if (client.suspended) return true;
+    if (client.owner == no_owner) return false;
     auto active = is_active(client.owner);
     return active ? result<bool>{!*active} : std::move(active).error();
 }
 
-/// Reads and checks an authorization request. An error only if the application or its owner could not be looked up.
+/// Stores an application that a document describes, or what has changed in its document, and returns its id. Only applications with users
+/// are stored.
+[[nodiscard]] TOLLGATE_DECL result<application_id> store_described(const application& described, const oauth_store_ref& applications,
+                                                                   const account_service_settings& settings, const observer_ref& observer,
+                                                                   instant now);
+
+/// What an authorization request is checked against.
+struct request_rules {
+    const service_catalog& services;
+    const resource_list& resources;
+    client_documents& documents;
+};
+
+/// Reads and checks an authorization request from `address`. An error only if the application or its owner could not be looked up. The
+/// application of a document has the id under which the store knows it, or `unstored_application`.
 template <class IsActive>
-[[nodiscard]] result<judged_request> judge_request(const parameters& sent, const oauth_store_ref& applications,
-                                                   const service_catalog& services,
-                                                   const IsActive& is_active) {
+[[nodiscard]] result<judged_request> judge_request(const parameters& sent, const oauth_store_ref& applications, const request_rules& rules,
+                                                   const ip_address& address, instant now, const IsActive& is_active) {
     const auto client_id = client_id_of(sent);
     if (!client_id) return page_failure::missing_client_id;
     auto client = applications.find_application(*client_id);
     if (!client) return std::move(client).error();
-    if (!*client || (*client)->type == client_type::resource_server)
-        return page_failure::unknown_client;
-    const auto stopped = is_stopped(**client, is_active);
-    if (!stopped) return stopped.error();
-    if (*stopped) return page_failure::stopped_client;
-    return judge_request_of(std::move(**client), sent, services);
+    const bool has_document = !*client || (*client)->registration == registration_kind::metadata_document;
+    if (*client) {
+        if ((*client)->type == client_type::resource_server) return page_failure::unknown_client;
+        const auto stopped = is_stopped(**client, is_active);
+        if (!stopped) return stopped.error();
+        if (*stopped) return page_failure::stopped_client;
+    }
+    if (!has_document) return judge_request_of(std::move(**client), sent, rules.services, rules.resources);
+    if (!rules.documents.may_hold(*client_id)) return page_failure::unknown_client;
+    auto described = rules.documents.find(*client_id, address, now);
+    if (auto* failed = std::get_if<document_failure>(&described)) return std::move(*failed);
+    auto& application = std::get<tollgate::application>(described);
+    if (*client) application.id = (*client)->id;
+    return judge_request_of(std::move(application), sent, rules.services, rules.resources);
 }
 
 /// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers

@@ -8,6 +8,7 @@
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/pkce.hpp>
 #include <tollgate/oauth/detail/redirect.hpp>
+#include <tollgate/oauth/detail/token_endpoint.hpp>
 
 #include <algorithm>
 
@@ -67,7 +68,10 @@ inline std::optional<failure> find_fault(const application& client, const parame
         return failure{error_code::invalid_request, "code_challenge must be the base64url of a SHA-256."};
     if (!challenge && client.type == client_type::public_client)
         return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
-    if (!sent.find("scope")) return missing_parameter("scope");
+    if (!challenge && client.registration != registration_kind::by_owner)
+        return failure{error_code::invalid_request,
+                       "code_challenge is missing; applications that no user registered must use PKCE (RFC 7636)."};
+    if (!sent.find("scope") && client.default_scopes.empty()) return missing_parameter("scope");
     if (const auto prompt = sent.find("prompt"); prompt && !parse_prompts(*prompt))
         return failure{error_code::invalid_request, "prompt must be none alone, or any of login, consent and select_account."};
     return std::nullopt;
@@ -115,7 +119,7 @@ TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
 }
 
 TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
-                                              const service_catalog& services) {
+                                              const service_catalog& services, const resource_list& resources) {
     if (client.type == client_type::public_client && client.redirect_urls.empty()) return page_failure::no_redirect_url;
     if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
     auto redirect_uri = sent.find("redirect_uri");
@@ -128,24 +132,68 @@ TOLLGATE_DECL judged_request judge_request_of(application client, const paramete
     if (auto fault = detail::find_fault(client, sent, state))
         return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
 
-    const auto scopes = parse_known_scopes(*sent.find("scope"), services);
+    const auto scope = sent.find("scope");
+    const auto scopes = scope ? parse_known_scopes(*scope, services) : std::optional{client.default_scopes};
     if (!scopes) return redirect_failure{std::move(*redirect), unknown_scope(), std::move(state)};
+    auto requested = resources.read(sent);
+    if (auto* unknown = std::get_if<failure>(&requested))
+        return redirect_failure{std::move(*redirect), std::move(*unknown), std::move(state)};
+    const auto& targets = std::get<resource_set>(requested);
+    const auto urls = resources.urls_of(targets);
     auto hint = sent.find("login_hint");
     if (hint && !tollgate::detail::is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
     return authorization_request{.client = std::move(client),
                                  .redirect = std::move(*redirect),
                                  .redirect_uri = std::move(redirect_uri),
                                  .scopes = *scopes,
+                                 .resources = targets,
+                                 .resource_urls = {urls.begin(), urls.end()},
                                  .state = std::move(state),
                                  .code_challenge = sent.find("code_challenge"),
                                  .prompt = parse_prompts(sent.find("prompt").value_or("")).value_or(prompt_set{}),
                                  .login_hint = std::move(hint)};
 }
 
+TOLLGATE_DECL result<application_id> store_described(const application& described, const oauth_store_ref& applications,
+                                                     const account_service_settings& settings, const observer_ref& observer, instant now) {
+    const auto known = applications.find_application(described.client_id);
+    if (!known) return known.error();
+    if (*known) {
+        if ((*known)->redirect_urls == described.redirect_urls && (*known)->name == described.name) return (*known)->id;
+        const auto changed = applications.change_application(no_owner, (*known)->id,
+                                                             application_fields{.name = described.name,
+                                                                                .website = described.website,
+                                                                                .description = {},
+                                                                                .redirect_urls = described.redirect_urls,
+                                                                                .default_scopes = described.default_scopes});
+        if (!changed) return changed.error();
+        return (*known)->id;
+    }
+    remove_unused_applications(applications, observer, now);
+    auto created = applications.create_application({.owner = no_owner,
+                                                    .client_id = described.client_id,
+                                                    .secret_digest = {},
+                                                    .name = described.name,
+                                                    .website = described.website,
+                                                    .description = {},
+                                                    .redirect_urls = described.redirect_urls,
+                                                    .created_at = now,
+                                                    .type = described.type,
+                                                    .registration = described.registration,
+                                                    .default_scopes = described.default_scopes},
+                                                   settings.oauth.unowned_applications_max);
+    if (!created && created.error().kind == error_kind::conflict)  // another user was faster
+        if (const auto stored = applications.find_application(described.client_id); stored && *stored) return (*stored)->id;
+    if (!created && created.error().kind == error_kind::invalid)
+        return unavailable("there are as many applications without an owner as the settings allow");
+    return created;
+}
+
 TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
     std::vector<http::form_member> all{{"response_type", "code"},
                                        {"client_id", std::string{request.client.client_id.view()}},
                                        {"scope", std::string{request.scopes.text()}}};
+    for (const auto& each : request.resource_urls) all.push_back({"resource", each});
     if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
     if (request.state) all.push_back(detail::to_member(*request.state));
     if (request.code_challenge) {

@@ -13,6 +13,7 @@
 #include <tollgate/oauth/detail/failure.hpp>
 #include <tollgate/oauth/detail/parameters.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
+#include <tollgate/oauth/detail/resources.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
@@ -113,12 +114,14 @@ TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::respons
                                     std::string_view description);
 
 /// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
-TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer);
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer,
+                                       const resource_list& resources);
 
 /// The endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC 7662) and
 /// device authorization (RFC 8628). Refers to members of an authorization server, for the duration of a call.
 struct client_endpoints {
     const account_service_settings& settings;
+    const resource_list& resources;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
     window_limiter& grant_limiter;  ///< limiter of refreshes and of polls
@@ -145,7 +148,10 @@ struct client_endpoints {
             return;
         if (read->sent.find("grant_type") == device_grant_type && polls_too_soon(*read, context.now()))
             return fail({error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."}, response);
-        const exchange_context exchange{read->client, settings, context.now(), refresh_token ? &refresh_token->scopes : nullptr};
+        const auto requested = resources.read(read->sent);
+        if (const auto* unknown = std::get_if<failure>(&requested)) return fail(*unknown, response);
+        const exchange_context exchange{read->client, settings, context.now(), std::get<resource_set>(requested),
+                                        refresh_token ? &refresh_token->scopes : nullptr};
         auto judged = oauth::issue_tokens(read->sent, exchange, store, policies.random(), policies.scope_checker());
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(judged.error().retry_at, response, judged.error().message);
@@ -199,16 +205,16 @@ struct client_endpoints {
         const auto token = read->sent.find("token");
         if (!token) return fail(missing_parameter("token"), response);
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
-            return write_introspection(response, nullptr, settings.auth_url);
+            return write_introspection(response, nullptr, settings.auth_url, resources);
         const auto found = store.find_oauth_token(digest_of(*token));
         if (!found) return respond_error(found.error(), response);
         const bool may_introspect = *found && context.now() < (*found)->expires_at &&
                                     ((*found)->application == read->client.id ||
                                      (read->client.type == client_type::resource_server && !(*found)->is_refresh_token));
-        if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url);
+        if (!may_introspect) return write_introspection(response, nullptr, settings.auth_url, resources);
         const auto active = is_active((*found)->user);
         if (!active) return respond_error(active.error(), response);
-        write_introspection(response, *active ? &**found : nullptr, settings.auth_url);
+        write_introspection(response, *active ? &**found : nullptr, settings.auth_url, resources);
     }
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.

@@ -148,7 +148,8 @@ TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::respons
     write_failure(response, {.status = http::status::too_many_requests, .failure = error, .documentation_url = documentation_url});
 }
 
-TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer) {
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer,
+                                       const resource_list& resources) {
     response.add_prepared_lines(pipeline::json_field_lines);
     http::json_writer body{response.body()};
     const auto to_seconds = [](instant at) { return to_unix_milliseconds(at) / 1000; };
@@ -162,6 +163,11 @@ TOLLGATE_DECL void write_introspection(http::response& response, const oauth_tok
         if (token->created_at) body.member("iat").integer(to_seconds(*token->created_at));
         body.member("sub").string(std::to_string(token->user.value()));
         body.member("iss").string(issuer);
+        if (const auto urls = resources.urls_of(token->resources); !urls.empty()) {
+            body.member("aud").begin_array();
+            for (const auto each : urls) body.string(each);
+            body.end_array();
+        }
     }
     body.end_object();
 }

@@ -112,6 +112,7 @@ struct consent_view {
     const sign_in_part* sign_in;  ///< null if signed in
     std::string_view login = {};  ///< login of the user
     bool can_sign_out = false;
+    bool shows_resources = false;  ///< there are several, so the user sees which are requested
     std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
 };
 

@@ -53,7 +53,16 @@ TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, cons
     if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
     html.add("<p>{}</p>\n", texts.consent.scopes);
     web::write_scopes(html, scopes, scope_texts);
-    html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website));
+    switch (client.registration) {
+        case registration_kind::by_owner: html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website)); break;
+        case registration_kind::by_itself:
+            if (!client.website.empty()) html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website));
+            html.add("<p class=\"caution\">{}</p>\n", texts.consent.registered_itself);
+            break;
+        case registration_kind::metadata_document:
+            html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.consent.not_registered, detail::displayed_host(client.website)));
+            break;
+    }
     if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.consent.unproved);
 }
 
@@ -80,6 +89,8 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
     if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
     write_client(html, view.texts, client, fill_in(texts.asks, client.name, view.operator_name), view.request.scopes,
                  view.scopes);
+    if (view.shows_resources)
+        for (const auto& each : view.request.resource_urls) html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.resource, each));
 
     const auto carried = form_parameters(view.request);
     web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};

@@ -11,7 +11,8 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2), RFC 8628 (section 3.5) and OpenID Connect Core (section 3.1.2.6).
+/// The error codes of RFC 6749 (sections 4.1.2.1 and 5.2), RFC 8628 (section 3.5), RFC 8707 (section 2), RFC 7591 (section 3.2.2) and
+/// OpenID Connect Core (section 3.1.2.6).
 enum class error_code : std::uint8_t {
     invalid_request,
     invalid_client,
@@ -28,6 +29,9 @@ enum class error_code : std::uint8_t {
     authorization_pending,
     slow_down,
     expired_token,
+    invalid_target,
+    invalid_redirect_uri,
+    invalid_client_metadata,
 };
 
 [[nodiscard]] constexpr std::string_view to_text(error_code code) noexcept {
@@ -47,6 +51,9 @@ enum class error_code : std::uint8_t {
         case error_code::authorization_pending: return "authorization_pending";
         case error_code::slow_down: return "slow_down";
         case error_code::expired_token: return "expired_token";
+        case error_code::invalid_target: return "invalid_target";
+        case error_code::invalid_redirect_uri: return "invalid_redirect_uri";
+        case error_code::invalid_client_metadata: return "invalid_client_metadata";
     }
     return "server_error";
 }

@@ -32,6 +32,7 @@ TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings
     json.member("revocation_endpoint").string(at(revocation_path));
     json.member("introspection_endpoint").string(at(introspection_path));
     json.member("device_authorization_endpoint").string(at(device_authorization_path));
+    if (settings.oauth.registration != dynamic_registration::off) json.member("registration_endpoint").string(at(registration_path));
     json.member("scopes_supported").begin_array();
     for (const auto& scope : settings.services.scopes()) json.string(scope);
     json.end_array();
@@ -44,6 +45,7 @@ TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings
     write_list("code_challenge_methods_supported", {challenge_method});
     write_list("prompt_values_supported", {"none", "login", "consent", "select_account"});
     json.member("authorization_response_iss_parameter_supported").boolean(true);
+    if (settings.oauth.fetch_client_document) json.member("client_id_metadata_document_supported").boolean(true);
     if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
     json.member("ui_locales_supported").begin_array();
     for (const auto each : languages) json.string(each);

@@ -15,10 +15,13 @@
 #include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/model/detail/quota_settings.hpp>
 #include <tollgate/oauth/detail/authorization_page.hpp>
+#include <tollgate/oauth/detail/client_documents.hpp>
 #include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/oauth/detail/device_page.hpp>
 #include <tollgate/oauth/detail/metadata.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
+#include <tollgate/oauth/detail/registration.hpp>
+#include <tollgate/oauth/detail/resources.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/current_request.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
@@ -48,7 +51,9 @@ public:
           policies_{std::move(policies)},
           pages_{settings_.auth_url, settings_.services, std::move(theme),
                  web::page_reach::other_sites, settings_.documentation_url},
-          paths_{settings_, pages_.site().root, pages_.languages()} {
+          paths_{settings_, pages_.site().root, pages_.languages()},
+          resources_{settings_},
+          documents_{settings_} {
         constexpr milliseconds code_lifetime_max = std::chrono::hours{limits::code_hours_max};
         tollgate::detail::require_bounds("OAuth", {{"code_lifetime", settings_.oauth.code_lifetime, seconds{1}, code_lifetime_max},
                                          {"access_token_lifetime", settings_.oauth.access_token_lifetime},
@@ -64,6 +69,8 @@ public:
                                           {"page_requests", settings_.oauth.page_requests},
                                           {"refreshes", settings_.oauth.refreshes},
                                           {"refreshes_of_client", settings_.oauth.refreshes_of_client},
+                                          {"client_documents", settings_.oauth.client_documents},
+                                          {"registrations", settings_.oauth.registrations},
                                           {"anonymous_quota", settings_.anonymous_quota}});
         form_cookie_ = cookie_name_of(settings_.auth_url, settings_.oauth.cookie_name, "form");
         documentation_url_ = settings_.documentation_url.empty() ? settings_.auth_url + std::string{metadata_path}
@@ -109,7 +116,8 @@ public:
 
     /// Returns true if any request may block: a password check always does.
     [[nodiscard]] bool may_block() const noexcept {
-        return sessions_.may_block() || store_.may_block() || policies_.limiter().may_block() || sessions_.signs_in();
+        return sessions_.may_block() || store_.may_block() || policies_.limiter().may_block() || sessions_.signs_in() ||
+               settings_.oauth.fetch_client_document;
     }
 
     /// The settings that it was constructed with.
@@ -147,9 +155,19 @@ private:
         const bool posts = request.method == http::method::post && !needs_no_store(endpoint) && has_user_agent(request);
         if (posts && request.body_state == http::body_state::pending && !is_refused_by_head(request, context))
             return http::handle_step::needs_body;
-        if (thread != http::thread_kind::io || !may_block(request, endpoint)) return http::handle_step::done;
-        state.set_waits_for(work_of(endpoint, posts));
+        const bool fetches = needs_document(request, context);
+        if (thread != http::thread_kind::io || (!fetches && !may_block(request, endpoint))) return http::handle_step::done;
+        state.set_waits_for(fetches ? http::work_kind::client_documents : work_of(endpoint, posts));
         return http::handle_step::needs_worker;
+    }
+    /// Returns true if the document of the application has to be fetched, which delays no other page.
+    [[nodiscard]] bool needs_document(const http::request& request, const request_state& context) const {
+        if (!settings_.oauth.fetch_client_document) return false;
+        if (context.endpoint != endpoint::authorization && context.endpoint != endpoint::one_page) return false;
+        const auto sent = parameters::from_form(request.method == http::method::post ? request.body : request.target.query);
+        const auto* known = std::get_if<parameters>(&sent);
+        const auto client_id = known != nullptr ? client_id_of(*known) : std::nullopt;
+        return client_id && documents_.may_hold(*client_id) && documents_.needs_fetch(*client_id, context.now());
     }
     void respond(const http::request& request, request_state& context, http::response& response);
     void dispatch(const http::request& request, request_state& context, http::response& response);
@@ -186,6 +204,7 @@ private:
     /// from another site, of another type, or one too many; a client's request, if its Authorization field cannot be valid or its
     /// body is of another type.
     [[nodiscard]] bool is_refused_by_head(const http::request& request, const request_state& context) const {
+        if (context.endpoint == endpoint::registration) return registration_endpoint::is_refused_by_head(request, settings_);
         if (!oauth::is_page(context.endpoint)) return has_unusable_authorization(request) || parameters::check_head(request);
         const auto page = pages_.find(request.target.path);
         if (!page || page->language == nullptr) return true;
@@ -210,8 +229,11 @@ private:
     tollgate::policies policies_;
     web::page_renderer pages_;
     paths paths_;
+    resource_list resources_;
+    mutable client_documents documents_;
     window_limiter page_limiter_{{.users = 64, .addresses = std::size_t{1} << 14}};
     window_limiter grant_limiter_{{.users = std::size_t{1} << 16, .addresses = 64}};  // bounds of requests for tokens, and of polls
+    window_limiter registration_limiter_{{.users = 64, .addresses = std::size_t{1} << 12}};
     window_limiter device_limiter_{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
     std::string documentation_url_;
     std::string form_cookie_;  // the name of the cookie
@@ -231,7 +253,7 @@ inline void oauth_handler::respond(const http::request& request, request_state& 
 }
 
 inline void oauth_handler::dispatch(const http::request& request, request_state& context, http::response& response) {
-    const client_endpoints endpoints{settings_, store_, policies_, grant_limiter_, device_limiter_,
+    const client_endpoints endpoints{settings_, resources_, store_, policies_, grant_limiter_, device_limiter_,
                                      documentation_url_, observed(request, context), context};
     const auto is_active = [&](user_id user) { return oauth::is_active(sessions_, user); };
     switch (context.endpoint) {
@@ -241,6 +263,10 @@ inline void oauth_handler::dispatch(const http::request& request, request_state&
         case endpoint::introspection: return endpoints.respond_introspection(request, context, response, is_active);
         case endpoint::device_authorization:
             return endpoints.respond_device_authorization(request, context, response, is_active);
+        case endpoint::registration:
+            return registration_endpoint{settings_,          store_, policies_, registration_limiter_, documentation_url_,
+                                         observed(request, context), context}
+                .respond(request, response);
         case endpoint::metadata: return respond_metadata(request, metadata_, documentation_url_, response);
         case endpoint::authorization:
         case endpoint::device_page:
@@ -272,6 +298,7 @@ inline void oauth_handler::respond_page(const http::request& request, request_st
                        .sessions = sessions_,
                        .store = store_,
                        .policies = policies_,
+                       .rules = {settings_.services, resources_, documents_},
                        .pages = pages,
                        .form_cookie = form_cookie_,
                        .observed = observed(request, context)}

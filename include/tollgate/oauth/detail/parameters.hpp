@@ -39,7 +39,7 @@ public:
     [[nodiscard]] TOLLGATE_DECL std::optional<std::string> find(std::string_view name) const;
 
     /// The error for a repeated parameter (RFC 6749 section 3.1), if any. `resource` may be repeated (RFC 8707 section
-    /// 2); it is ignored, but some clients send it.
+    /// 2).
     [[nodiscard]] TOLLGATE_DECL std::optional<failure> repeated() const;
     [[nodiscard]] bool is_repeated(std::string_view name) const noexcept { return times(name) > 1; }
 

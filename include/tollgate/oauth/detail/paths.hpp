@@ -32,6 +32,7 @@ inline constexpr std::string_view revocation_path = "/user/oauth_revoke/";
 inline constexpr std::string_view introspection_path = "/user/oauth_introspect/";
 inline constexpr std::string_view device_authorization_path = "/user/oauth_device/";
 inline constexpr std::string_view device_page_path = "/en/user/device/";
+inline constexpr std::string_view registration_path = "/user/oauth_register/";
 inline constexpr std::string_view metadata_path = "/.well-known/oauth-authorization-server";
 
 enum class endpoint : std::uint8_t {
@@ -43,6 +44,7 @@ enum class endpoint : std::uint8_t {
     introspection,
     device_authorization,
     device_page,  ///< the page on which a user enters the code of a device
+    registration,  ///< dynamic registration
     metadata,
 };
 
@@ -56,6 +58,7 @@ enum class endpoint : std::uint8_t {
         case endpoint::introspection: return introspection_path;
         case endpoint::device_authorization: return device_authorization_path;
         case endpoint::device_page: return "/{language}/user/device/";
+        case endpoint::registration: return registration_path;
         case endpoint::metadata: return metadata_path;
         case endpoint::none: break;
     }

@@ -17,6 +17,7 @@ TOLLGATE_DECL paths::paths(const account_service_settings& settings, std::string
     add(below(revocation_path), endpoint::revocation);
     add(below(introspection_path), endpoint::introspection);
     add(below(device_authorization_path), endpoint::device_authorization);
+    if (settings.oauth.registration != dynamic_registration::off) add(below(registration_path), endpoint::registration);
     const auto add_pages = [&](const std::string& language_root) {
         add(language_root + "/user/oauth", endpoint::authorization);
         add(language_root + "/user/device", endpoint::device_page);

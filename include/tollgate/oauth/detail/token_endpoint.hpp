@@ -19,6 +19,7 @@
 
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -68,8 +69,24 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 [[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
 [[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
 [[nodiscard]] TOLLGATE_DECL failure expired_device_code();
+/// The error for a request for resources that the user was not asked about.
+[[nodiscard]] inline failure wrong_resource() {
+    return {error_code::invalid_target, "resource is not one that the authorization request named."};
+}
 /// The error for a device that its user has not approved: pending, denied or expired.
 [[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
+
+/// Removes a few applications that registered themselves a day ago and have no users, before another one is stored. A failure does not
+/// change the response; the observer gets it.
+inline void remove_unused_applications(const oauth_store_ref& applications, const observer_ref& observer, instant now) noexcept {
+    constexpr std::size_t rows_max = 10;  // more than are added, so that a burst goes away
+    try {
+        const auto swept = applications.sweep({.unowned_registered_before = now - std::chrono::days{1}, .rows_max = rows_max});
+        if (!swept) observer.on_problem(swept.error());
+    } catch (...) {
+        // The adapter violated its contract by throwing.
+    }
+}
 
 /// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
 /// failure does not change the response; the observer gets it.
@@ -103,6 +120,7 @@ struct exchange_context {
     const application& client;  ///< authenticated
     const account_service_settings& settings;
     instant now;
+    resource_set resources{};            ///< those that the request asks for
     const scope_set* granted = nullptr;  ///< for a refresh, the scopes of the refresh token, if it is known
 };
 
@@ -144,6 +162,7 @@ struct exchange_context {
                    .refresh_digest = digest_of(*refresh),
                    .refresh_expires_at = context.now + lifetimes.oauth.refresh_token_lifetime,
                    .refresh_ends_at = context.now + lifetimes.oauth.refresh_token_end},
+        .resources = context.resources,
         .grace = exchange.grace,
     });
     if (!redeemed) return redeemed.error();
@@ -196,7 +215,8 @@ struct exchange_context {
                                                      .scopes = exchange.scopes,
                                                      .created_at = context.now,
                                                      .expires_at = context.now + lifetime,
-                                                     .for_owner = true});
+                                                     .for_owner = true,
+                                                     .resources = context.resources});
     if (!created) return created.error();
     if (!*created)
         return failure{error_code::unauthorized_client,
@@ -239,6 +259,7 @@ struct exchange_context {
         .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
         .refresh_lifetime = lifetimes.oauth.refresh_token_lifetime,
         .rotation = rotation,
+        .resources = context.resources,
     });
     if (!refreshed) return refreshed.error();
     switch (refreshed->result) {
@@ -246,6 +267,7 @@ struct exchange_context {
         case refresh_result::unknown: return invalid_refresh_token();
         case refresh_result::too_wide:
             return failure{error_code::invalid_scope, "scope exceeds the granted scopes."};
+        case refresh_result::wrong_resource: return wrong_resource();
         case refresh_result::reused:
             return reused_secret{{error_code::invalid_grant,
                                   "The refresh token had already been replaced. Since it may have been stolen, the "

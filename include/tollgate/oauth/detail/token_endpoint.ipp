@@ -87,6 +87,7 @@ TOLLGATE_DECL failure invalid_code(redemption_result reason) {
             return refuse("redirect_uri differs from the one in the authorization request.");
         case redemption_result::verifier_mismatch:
             return refuse("code_verifier does not match the code_challenge in the authorization request.");
+        case redemption_result::wrong_resource: return wrong_resource();
         case redemption_result::redeemed:
         case redemption_result::unknown: break;
     }

@@ -37,6 +37,12 @@ TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
                                             std::string_view documentation_url);
 
+/// The fields of a JSON response with secrets, which must not be cached (RFC 6749 section 5.1). The second field is for HTTP/1.0.
+inline void add_no_store_fields(http::response& response) {
+    response.add_prepared_lines(pipeline::json_field_lines);
+    response.add("Pragma", "no-cache");
+}
+
 /// RFC 6749 section 5.1.
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
 

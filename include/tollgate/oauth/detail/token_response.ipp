@@ -10,19 +10,9 @@
 
 namespace tollgate::inline v0::oauth {
 
-namespace detail {
-
-/// Tokens must not be cached (RFC 6749 section 5.1); the second field is for HTTP/1.0.
-inline void add_no_store_fields(http::response& response) {
-    response.add_prepared_lines(pipeline::json_field_lines);
-    response.add("Pragma", "no-cache");
-}
-
-}  // namespace detail
-
 TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed) {
     response.set_status(failed.status);
-    detail::add_no_store_fields(response);
+    add_no_store_fields(response);
     http::json_writer body{response.body()};
     body.begin_object();
     body.member("error").string(to_text(failed.failure.code));
@@ -58,7 +48,7 @@ TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limi
 }
 
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
-    detail::add_no_store_fields(response);
+    add_no_store_fields(response);
     http::json_writer body{response.body()};
     body.begin_object();
     body.member("access_token").string(issued.access_token);

@@ -16,6 +16,7 @@
 #include <tollgate/model/settings.hpp>
 #include <tollgate/model/caller.hpp>
 #include <tollgate/model/quota.hpp>
+#include <tollgate/model/resource.hpp>
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
@@ -168,10 +169,10 @@ inline void relocate_captures(const http::request& request, judgement& state) no
     return {};
 }
 
-/// 401 for invalid credentials, on an open route too: a program with a revoked token learns of it at once. 401 where credentials
-/// are required and missing, 403 where their scopes do not suffice.
+/// 401 for invalid credentials, on an open route too: a program with a revoked token learns of it at once. A token for other resources is
+/// invalid here. 401 where credentials are required and missing, 403 where their scopes do not suffice.
 [[nodiscard]] TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule,
-                                                                  const judgement& state);
+                                                                  resource_id resource, judgement& state);
 
 /// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
 [[nodiscard]] TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept;

@@ -75,7 +75,12 @@ TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, cons
                      about_requests};
 }
 
-TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule, const judgement& state) {
+TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule, resource_id resource,
+                                                    judgement& state) {
+    if (state.auth.caller && !state.auth.caller->resources.is_for(resource)) [[unlikely]] {
+        state.auth.state = auth_state::bad_credentials;
+        return rejection{http::status::unauthorized, "The token was issued for another resource.", about_authentication};
+    }
     if (state.auth.state == auth_state::bad_credentials)
         return rejection{http::status::unauthorized, "Bad credentials.", about_authentication};
     if (rule.callers == access_rule::kind::open) return std::nullopt;

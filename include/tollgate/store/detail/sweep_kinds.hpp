@@ -11,8 +11,8 @@ namespace tollgate::inline v0::detail {
 
 /// Sweeps the kinds of rows whose times are set, within the bound of the request. Each function takes its times and the number of rows that
 /// it may delete, and returns how many it has deleted.
-template <class Expired, class Deliveries, class Sessions>
-result<std::size_t> sweep_kinds(const sweep_request& request, Expired expired, Deliveries deliveries, Sessions sessions) {
+template <class Expired, class Unowned, class Deliveries, class Sessions>
+result<std::size_t> sweep_kinds(const sweep_request& request, Expired expired, Unowned unowned, Deliveries deliveries, Sessions sessions) {
     std::size_t swept = 0;
     const auto sweep = [&](const auto& times, auto& kind) -> result<void> {
         if (!times || swept >= request.rows_max) return {};
@@ -22,6 +22,7 @@ result<std::size_t> sweep_kinds(const sweep_request& request, Expired expired, D
         return {};
     };
     auto done = sweep(request.expired_at, expired);
+    if (done) done = sweep(request.unowned_registered_before, unowned);
     if (done) done = sweep(request.deliveries_ended_before, deliveries);
     if (done) done = sweep(request.sessions, sessions);
     if (!done) return std::move(done).error();

@@ -33,6 +33,9 @@ inline void expect_application(const application& actual, application_id id, con
     expect(actual.redirect_urls == application.redirect_urls, "an application has its redirect URLs, byte for byte, in order", at);
     expect(actual.type == application.type, "an application has its type", at);
     expect(actual.created_at == application.created_at, "an application has its time, to the millisecond", at);
+    expect(actual.registration == application.registration && actual.default_scopes == application.default_scopes &&
+               actual.registration_digest == application.registration_digest,
+           "an application has its registration", at);
     expect(!actual.older_secret_digest && !actual.acts_for_owner && actual.users == 0 && !actual.suspended,
            "a new application has one secret, no right to its owner's accounts, and no users, and is not suspended", at);
 }

@@ -14,6 +14,10 @@ namespace tollgate::inline v0::detail {
         .website = "Website laut Anwendung: {}",
         .unproved = "Jedes Programm kann sich als diese Anwendung ausgeben. Fahren Sie nur fort, wenn Sie sie gerade "
                     "selbst gestartet haben.",
+        .registered_itself = "Diese Anwendung hat sich selbst registriert. Niemand hat ihre Angaben geprüft.",
+        .not_registered = "Diese Anwendung ist hier nicht registriert. Sie wird von {} beschrieben. Fahren Sie nur fort, wenn Sie "
+                          "dieser Website vertrauen.",
+        .resource = "Der Zugriff gilt nur für {}.",
         .signed_in_as = "Sie sind als {} angemeldet.",
         .other_user = "Nicht Sie?",
         .allow = "{} autorisieren",
@@ -27,6 +31,12 @@ namespace tollgate::inline v0::detail {
         .unknown_client = {"Unbekannte Anwendung",
                            "Der Link, der hierher geführt hat, gehört zu keiner registrierten Anwendung. Es wurde kein "
                            "Zugriff gewährt."},
+        .unusable_document = {"Anwendung nicht erkennbar",
+                              "Die Anwendung nennt ein Dokument, das sie beschreibt, und dieses Dokument ist nicht verwendbar. Es "
+                              "wurde kein Zugriff gewährt. Falls Sie diese Anwendung entwickeln:"},
+        .too_many_documents = {"Versuchen Sie es später erneut",
+                               "In kurzer Zeit wurden zu viele Anwendungen nachgeschlagen. Warten Sie einen Moment und laden Sie "
+                               "diese Seite neu."},
         .stopped_client = {"Anwendung gesperrt",
                            "Die Anwendung oder das Konto ihres Inhabers ist gesperrt. Es wurde kein Zugriff gewährt."},
         .no_redirect_url = {"Keine Weiterleitungs-URL registriert",

@@ -54,13 +54,11 @@ inline std::string message_head(const outgoing_request& request, const std::stri
     constexpr std::size_t around_bytes = 128;
     message.reserve(around_bytes + request.target.path.size() + request.target.query.size() + request.fields.size() +
                     request.body.size());
-    message.append("POST ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
+    message.append(request.method).append(" ").append(request.target.request_target()).append(" HTTP/1.1\r\nHost: ");
     message.append(request.target.authority()).append("\r\nUser-Agent: ").append(user_agent).append("\r\n");
-    message.append(request.fields)
-           .append("Content-Length: ")
-           .append(std::to_string(request.body.size()))
-           .append("\r\n\r\n");
-    return message;
+    message.append(request.fields);
+    if (request.method != "GET") message.append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n");
+    return message.append("\r\n");
 }
 
 }  // namespace detail
@@ -272,6 +270,7 @@ TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size
         if (ended) return on_lost(std::string{parser_.refused_reason()});
         return end_as(attempt_end::bad_response, std::string{parser_.refused_reason()});
     }
+    result_.front().is_whole = !parser_.body_cut();
     if (!ended && written_ && parser_.keep_alive() && parser_.consumed() == bytes)
         client_->keep(origin_, std::move(connection_));
     end_as(attempt_end::answered, {});
@@ -300,6 +299,8 @@ TOLLGATE_DECL void attempt_run::end_as(attempt_end end_kind, std::string reason,
         try {
             ended.retry_after = parser_.retry_after();
             ended.response = parser_.body();
+            ended.content_type = parser_.content_type();
+            ended.cache_control = parser_.cache_control();
         } catch (const std::exception&) {  // only the status matters
         }
     }

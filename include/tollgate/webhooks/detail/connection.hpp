@@ -93,6 +93,7 @@ struct outgoing_request {
     std::string body;
     /// The attempt is shortened, or not started, rather than ending later than this.
     std::chrono::steady_clock::time_point done_by = (std::chrono::steady_clock::time_point::max)();
+    std::string_view method = "POST";  ///< POST, or GET without a body
 };
 
 /// The owner of a client. Called on the client's executor; after `hook_client::abort` has returned, calls continue

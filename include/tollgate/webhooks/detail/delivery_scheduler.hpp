@@ -50,6 +50,9 @@ struct ended_attempt {
     attempt_cause cause = attempt_cause::none;
     unsigned status = 0;
     std::string response{};
+    bool is_whole = false;  ///< `response` is the whole body
+    std::string content_type{};
+    std::string cache_control{};
     std::string request{};  ///< the beginning of what was sent
     std::string retry_after{};
     std::string reason{};  ///< the reason, for the operator

@@ -43,7 +43,7 @@ TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created
     std::string scopes{created.scopes.text()};
     by_digest_.insert(created.token_digest,
                       {{created.user, created.token_digest, created.expires_at, std::nullopt, std::move(scopes), created.application,
-                        std::nullopt},
+                        std::nullopt, created.resources},
                        made_with,
                        created.created_at});
     tollgate::detail::keep_all(counted, ended, placed);
@@ -75,7 +75,7 @@ TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& t
         if (stored == nullptr) return std::nullopt;
         const stored_credential& credential = stored->credential;
         return oauth_token{false, credential.user, *credential.application, {}, scope_set::from_text(credential.scopes),
-                           stored->created_at, *credential.expires_at};
+                           stored->created_at, *credential.expires_at, credential.resources};
     });
 }
 

@@ -44,6 +44,8 @@ public:
     /// Returns the owner; empty if nothing was changed. Throws std::bad_alloc without effect.
     TOLLGATE_DECL std::optional<user_id> change(const std::optional<user_id>& changed_by, application_id id,
                                                 const application_change& change);
+    /// Applications that nobody owns, and that were registered before this time.
+    [[nodiscard]] TOLLGATE_DECL std::vector<application_id> unowned_since(instant before) const;
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:

@@ -28,7 +28,8 @@ TOLLGATE_DECL result<application_id> applications::create(const new_application&
 
     const application_id id{++last_id_};
     rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
-                                  created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0});
+                                  created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0, {},
+                                  created.registration, created.default_scopes, created.registration_digest});
     tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
     by_client_id_.emplace(created.client_id, id);
     tollgate::detail::undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
@@ -68,6 +69,7 @@ TOLLGATE_DECL std::optional<user_id> applications::change(const std::optional<us
                 found.description = std::move(fields.description);
                 found.redirect_urls = std::move(fields.redirect_urls);
                 found.acts_for_owner = fields.acts_for_owner;
+                found.default_scopes = fields.default_scopes;
                 return true;
             },
             [&](const client_secret_addition& added) {
@@ -85,6 +87,13 @@ TOLLGATE_DECL std::optional<user_id> applications::change(const std::optional<us
         },
         change);
     return is_changed ? std::optional{found.owner} : std::nullopt;
+}
+
+TOLLGATE_DECL std::vector<application_id> applications::unowned_since(instant before) const {
+    std::vector<application_id> found;
+    for (auto each = of_owner_.lower_bound({no_owner, application_id{1}}); each != of_owner_.end() && each->first == no_owner; ++each)
+        if (rows_.at(each->second).created_at < before) found.push_back(each->second);
+    return found;
 }
 
 TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {

@@ -70,6 +70,7 @@ private:
         instant forget_at;                                   // later than its expiry once it was redeemed
         std::optional<refresh_token_id> refresh_token = {};  // the refresh token of the redeemed code; set when it is redeemed
         std::optional<instant> redeemed_at = {};
+        resource_set resources = {};
     };
     struct refresh_row {
         refresh_token_id id;
@@ -82,11 +83,11 @@ private:
         digest replaced = {};
         instant replaced_at = {};
         digest successor_seed = {};
+        resource_set resources = {};
     };
     using refresh_rows = std::unordered_map<digest, refresh_row>;
 
-    TOLLGATE_DECL result<void> create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                             const issued_tokens& issued, instant now, refresh_token_id id);
+    TOLLGATE_DECL result<void> create_tokens(const code_row& code, const code_redemption& shown, refresh_token_id id);
     /// Its digest now, by its own or its family's.
     [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token, const std::optional<digest>& family);
     /// Allocates before it changes anything.

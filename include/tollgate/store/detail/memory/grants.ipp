@@ -56,7 +56,8 @@ TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_co
     tollgate::detail::undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
     codes_.emplace(
         code.code_digest,
-        code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}});
+        code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}, {},
+                 code.resources});
     tollgate::detail::keep_all(granted, listed, counted, dated);
     if (is_new) ++last_grant_id_;
     changed.scopes = **scopes;
@@ -71,14 +72,20 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     if (!applications_.may_get_tokens(shown.application)) return redeemed_code{};
     code_row& code = found->second;
     const auto judged =
-        judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge, refresh_digest_of(code)}, shown);
+        judge_redemption({.redeemed_at = code.redeemed_at,
+                          .expires_at = code.expires_at,
+                          .redirect = code.redirect,
+                          .code_challenge = code.code_challenge,
+                          .refresh_digest = refresh_digest_of(code),
+                          .resources = code.resources},
+                         shown);
     if (judged == redemption_result::reused)
         return redeemed_code{judged, revoke_what_came_of(code) ? std::optional{code.parties.user} : std::nullopt, {}};
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
     if (code.redeemed_at) return redeemed_code{judged, code.parties.user, code.scopes};
 
     const refresh_token_id id{last_refresh_token_id_ + 1};
-    if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
+    if (auto done = create_tokens(code, shown, id); !done)
         return std::move(done).error();
     ++last_refresh_token_id_;
     code.refresh_token = id;
@@ -97,14 +104,15 @@ TOLLGATE_DECL std::optional<digest> grants::refresh_digest_of(const code_row& co
 }
 
 /// Creates both tokens or none.
-TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, const scope_set& scopes,
-                                                 const issued_tokens& issued, instant now, refresh_token_id id) {
+TOLLGATE_DECL result<void> grants::create_tokens(const code_row& code, const code_redemption& shown, refresh_token_id id) {
+    const grant_parties parties = code.parties;
+    const issued_tokens& issued = shown.tokens;
     if (refresh_tokens_.contains(issued.refresh_digest))
         return token_exists();
     row& grant = rows_.find(parties)->second;
     const auto replaces_another = [&] { return grant.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
     while (!refresh_token_shares_.has_capacity(parties.user) && !replaces_another())
-        if (sweep_refresh_tokens(now, 1) == 0)
+        if (sweep_refresh_tokens(shown.now, 1) == 0)
             return refresh_token_shares_.no_capacity("refresh tokens", "refresh_tokens_max");
     const bool full = replaces_another();
 
@@ -115,10 +123,18 @@ TOLLGATE_DECL result<void> grants::create_tokens(const grant_parties& parties, c
     const dated_digest end{expires_at, issued.refresh_digest};
     refresh_tokens_by_end_.insert(end);
     tollgate::detail::undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
-    refresh_tokens_.emplace(issued.refresh_digest, refresh_row{id, parties, scopes, expires_at, issued.refresh_ends_at});
+    refresh_tokens_.emplace(issued.refresh_digest, refresh_row{id, parties, code.scopes, expires_at, issued.refresh_ends_at, {}, {}, {}, {},
+                                                               code.resources});
     tollgate::detail::undo_unless_kept inserted{[&]() noexcept { refresh_tokens_.erase(issued.refresh_digest); }};
     if (auto done = access_.create(
-            {parties.user, parties.application, issued.access_digest, scopes, now, issued.access_expires_at}, id);
+            {.user = parties.user,
+             .application = parties.application,
+             .token_digest = issued.access_digest,
+             .scopes = code.scopes,
+             .created_at = shown.now,
+             .expires_at = issued.access_expires_at,
+             .resources = code.resources.narrowed_to(shown.resources)},
+            id);
         !done)
         return done;
     tollgate::detail::keep_all(counted, dated, inserted);
@@ -165,7 +181,7 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
     const stored_refresh_token stored{found->first, token.family ? &token.replaced : nullptr, token.replaced_at, token.scopes,
-                                      access_.was_made_with(shown.access_digest, token.id)};
+                                      access_.was_made_with(shown.access_digest, token.id), token.resources};
     const auto judged = judge_refresh(stored, shown);
     if (judged == refresh_result::reused) {
         const grant_parties parties = token.parties;
@@ -177,8 +193,13 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
     const auto seed = rotation ? std::optional{token.successor_seed} : std::nullopt;
     if (is_repeated(stored, shown)) return refreshed_token{judged, scopes, seed};
-    if (auto done = access_.create({token.parties.user, token.parties.application, shown.access_digest, scopes,
-                                    shown.now, shown.access_expires_at},
+    if (auto done = access_.create({.user = token.parties.user,
+                                    .application = token.parties.application,
+                                    .token_digest = shown.access_digest,
+                                    .scopes = scopes,
+                                    .created_at = shown.now,
+                                    .expires_at = shown.access_expires_at,
+                                    .resources = token.resources.narrowed_to(shown.resources)},
                                    token.id);
         !done)
         return std::move(done).error();
@@ -213,7 +234,8 @@ TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token)
     auto described = access_.describe(token);
     if (const auto found = find_refresh_token(token, token); !described && found != refresh_tokens_.end()) {
         const refresh_row& stored = found->second;
-        described = oauth_token{true, stored.parties.user, stored.parties.application, {}, stored.scopes, {}, stored.expires_at};
+        described = oauth_token{true, stored.parties.user, stored.parties.application, {}, stored.scopes, {}, stored.expires_at,
+                                stored.resources};
     }
     if (!described) return std::nullopt;
     if (const application* known = applications_.find(described->application)) described->client_id = known->client_id;

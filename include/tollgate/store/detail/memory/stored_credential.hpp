@@ -25,12 +25,13 @@ struct stored_credential {
     std::string scopes;
     std::optional<application_id> application;
     std::optional<token_id> token;
+    resource_set resources = {};
 
     /// Returns the result of a lookup, constructed in place.
     [[nodiscard]] result<std::optional<token_credential>> get() const noexcept {
         return result<std::optional<token_credential>>{
             std::in_place, std::in_place, user, secret_digest, scope_set::from_text(scopes), expires_at, application, last_used_at,
-            std::nullopt,  token};
+            std::nullopt,  token,          resources};
     }
 };
 

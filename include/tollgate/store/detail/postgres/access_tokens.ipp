@@ -12,9 +12,10 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token) {
     to.add(
         "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id) "
-        "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7))",
-        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token);
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) "
+        "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7), $8)",
+        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
+        token.resources);
     return trim_access_tokens(to, token);
 }
 

@@ -19,12 +19,13 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
             application.client_id, application.owner, application.secret_digest);
         batch.add(
             "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
-            "SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 "
-            "WHERE $10 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) AND NOT EXISTS (SELECT "
+            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
+            "default_scopes, registration_digest) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 "
+            "WHERE $13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) AND NOT EXISTS (SELECT "
             "FROM tollgate_applications WHERE client_id = $2 AND owner_id = $1 AND secret_digest = $3) RETURNING id",
             application.owner, application.client_id, application.secret_digest, application.name, application.website,
             application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
+            application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
             applications_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return application_exists(std::move(results).error());
@@ -41,7 +42,8 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
         return std::optional<application>{};
     return impl_->read_one(sql::to_application,
                            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0::bigint, suspended "
+                           "client_type, older_secret_digest, acts_for_owner, 0::bigint, suspended, registration, default_scopes, "
+                           "registration_digest "
                            "FROM tollgate_applications WHERE client_id = $1",
                            client_id);
 }
@@ -50,7 +52,8 @@ TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(u
     return impl_->read_all(sql::to_application,
                            "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
                            "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id), suspended "
+                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id), suspended, "
+                           "registration, default_scopes, registration_digest "
                            "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
                            owner);
 }
@@ -63,9 +66,9 @@ TOLLGATE_DECL result<bool> postgres_store::change_application(const std::optiona
                 [&](const application_fields& fields) {
                     const auto updated = batch.add(
                         "UPDATE tollgate_applications SET name = $3, website = $4, description = $5, redirect_urls = $6, "
-                        "acts_for_owner = $7 WHERE id = $1 AND owner_id = coalesce($2, owner_id) RETURNING owner_id",
+                        "acts_for_owner = $7, default_scopes = $8 WHERE id = $1 AND owner_id = coalesce($2, owner_id) RETURNING owner_id",
                         id, changed_by, fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls),
-                        fields.acts_for_owner);
+                        fields.acts_for_owner, fields.default_scopes);
                     batch.add(
                         "DELETE FROM tollgate_access_tokens AS tokens USING tollgate_applications AS owned "
                         "WHERE owned.id = $1 AND owned.owner_id = coalesce($2, owned.owner_id) AND NOT owned.acts_for_owner "
@@ -146,6 +149,21 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
         if (!*tokens) return false;
         if (**tokens > 0) impl_->changes->forget_all();  // many users may be affected
         return true;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
+    return detail::without_exceptions([&]() -> result<std::size_t> {
+        // A grant that is being created locks its application, which is then skipped.
+        auto swept = database.execute(
+            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = ANY (ARRAY(SELECT id FROM tollgate_applications AS unowned "
+            "WHERE registration <> 'owner' AND created_at < $1 AND NOT EXISTS "
+            "(SELECT FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
+            "AND NOT EXISTS (SELECT FROM tollgate_grants WHERE application_id = tollgate_applications.id) RETURNING id) "
+            "SELECT count(*) FROM gone",
+            registered_before, rows_max);
+        if (!swept) return std::move(swept).error();
+        return postgres::read_count(*swept);
     });
 }
 

@@ -57,7 +57,8 @@ TOLLGATE_DECL credential_lookup::credential_lookup(const std::string& owner_quer
                                         "tollgate_personal_tokens", "username", "text[]"},
                                        owner_query)},
       access_{detail::compose_lookup(
-          {"tokens.token_digest, tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at",
+          {"tokens.token_digest, tokens.user_id, tokens.application_id, tokens.scopes, tokens.expires_at, tokens.last_used_at, "
+           "tokens.resources",
            "tollgate_access_tokens", "token_digest", "bytea[]"},
           owner_query)} {}
 
@@ -75,12 +76,13 @@ TOLLGATE_DECL auto credential_lookup::read_personal(rows& found) -> result<std::
 
 TOLLGATE_DECL auto credential_lookup::read_access(rows& found) -> result<std::optional<found_as<digest>>> {
     return sql::read_one(found, [](const digest& token, user_id user, application_id application, const scope_set& scopes,
-                                   instant expires_at, std::optional<instant> last_used_at, bool is_known,
+                                   instant expires_at, std::optional<instant> last_used_at, const resource_set& resources, bool is_known,
                                    std::optional<std::int64_t> requests, std::optional<std::int64_t> window_seconds,
                                    const std::optional<std::string>& balance, const std::optional<std::string>& currency) {
         const auto owner = detail::to_owner(user, is_known, {requests, window_seconds, balance, currency});
         if (!owner) return found_as<digest>{token, owner.error()};
-        return found_as<digest>{token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner}};
+        return found_as<digest>{
+            token, token_credential{user, token, scopes, expires_at, application, last_used_at, *owner, std::nullopt, resources}};
     });
 }
 

@@ -64,9 +64,9 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     postgres::batch writing{reading.shift()};
     writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
     writing.add(
-        "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $6)",
-        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+        "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $6, $7)",
+        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
     writing.add(
         "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
         "ORDER BY id DESC OFFSET $2))",
@@ -99,7 +99,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 shown.code_digest, shown.application);
             const auto stored = reading.add(
                 "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id, "
-                "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token_id) "
+                "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token_id), resources "
                 "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_applications AS applications ON applications.id = application_id "
                 "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL",
@@ -132,9 +132,10 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             const auto& tokens = shown.tokens;
             postgres::batch writing{reading.shift()};
             writing.add(
-                "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) VALUES ($1, $2, $3, $4, $5)",
-                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
-                tokens.refresh_ends_at);
+                "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at, resources) "
+                "VALUES ($1, $2, $3, $4, $5, $6)",
+                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(), tokens.refresh_ends_at,
+                code.resources);
             // The token that expires last was used last.
             writing.add(
                 "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT id FROM tollgate_refresh_tokens "
@@ -165,7 +166,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
             const auto stored = reading.add(
                 "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, EXISTS ("
-                "SELECT FROM tollgate_access_tokens AS access WHERE access.token_digest = $5 AND refresh_token_id = tokens.id) "
+                "SELECT FROM tollgate_access_tokens AS access WHERE access.token_digest = $5 AND refresh_token_id = tokens.id), resources "
                 "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_applications AS applications ON applications.id = application_id "
                 "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4 AND suspended IS NULL",
@@ -218,10 +219,10 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
 
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
-                           "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
+                           "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at, resources "
                            "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
                            "ON applications.id = application_id WHERE token_digest = $1 "
-                           "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at "
+                           "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at, resources "
                            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                            "JOIN tollgate_applications AS applications ON applications.id = application_id "
                            "WHERE token_digest = $1 OR family_digest = $1",

@@ -396,12 +396,24 @@ inline constexpr std::array store_steps{
     )"},
     // 12: why each attempt failed.
     schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN cause bigint NOT NULL DEFAULT 0"},
+    // 13: applications that no user registered; the resources that codes and tokens are for.
+    schema_step{R"(
+        ALTER TABLE tollgate_applications ADD COLUMN registration text NOT NULL DEFAULT 'owner'
+                CHECK (registration IN ('owner', 'itself', 'document')),
+            ADD COLUMN default_scopes text NOT NULL DEFAULT '',
+            ADD COLUMN registration_digest bytea CHECK (octet_length(registration_digest) = 32);
+        CREATE INDEX tollgate_applications_unowned ON tollgate_applications (created_at) WHERE registration <> 'owner';
+        ALTER TABLE tollgate_codes ADD COLUMN resources text NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN resources text NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_access_tokens ADD COLUMN resources text NOT NULL DEFAULT '';
+    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 46> store_objects{
+inline constexpr std::array<std::string_view, 47> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant",
-    "tollgate_access_tokens_by_refresh_token", "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts",
+    "tollgate_access_tokens_by_refresh_token", "tollgate_applications", "tollgate_applications_by_owner", "tollgate_applications_unowned",
+    "tollgate_attempts",
     "tollgate_attempts_by_delivery", "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end",
     "tollgate_codes_by_grant", "tollgate_deliveries", "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook",
     "tollgate_deliveries_of_hook_held_by_id", "tollgate_deliveries_of_hook_pending", "tollgate_deliveries_of_hook_that_ended",

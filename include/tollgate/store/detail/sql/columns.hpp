@@ -10,6 +10,7 @@
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
+#include <tollgate/model/resource.hpp>
 #include <tollgate/model/scope.hpp>
 
 #include <algorithm>
@@ -127,6 +128,11 @@ struct column<digest> {
     static void write(auto&& to, const digest& value) { to.blob(value.raw()); }
 };
 
+/// NULL for a digest of zeros, which stands for no digest.
+[[nodiscard]] inline std::optional<digest> digest_or_null(const digest& value) noexcept {
+    return value == digest{} ? std::nullopt : std::optional{value};
+}
+
 /// Text, scopes separated by single spaces.
 template <>
 struct column<scope_set> {
@@ -136,6 +142,17 @@ struct column<scope_set> {
         return text ? scope_set::parse(*text) : std::nullopt;
     }
     static void write(auto&& to, const scope_set& value) { to.text(value.text()); }
+};
+
+/// Text: 16 digits for each resource.
+template <>
+struct column<resource_set> {
+    static constexpr storage type = storage::text;
+    static std::optional<resource_set> read(const auto& from) noexcept {
+        const auto text = from.text();
+        return text ? resource_set::parse(*text) : std::nullopt;
+    }
+    static void write(auto&& to, const resource_set& value) { to.text(value.text()); }
 };
 
 /// Text: SQLite's numbers lose digits, and PostgreSQL's NUMERIC does not distinguish 1.0 from 01.0.
@@ -169,6 +186,9 @@ struct column<disable_reason> : text_column<disable_reason, disable_reason::gone
 template <>
 struct column<client_type>
     : text_column<client_type, client_type::confidential, client_type::public_client, client_type::resource_server> {};
+template <>
+struct column<registration_kind>
+    : text_column<registration_kind, registration_kind::by_owner, registration_kind::by_itself, registration_kind::metadata_document> {};
 template <>
 struct column<suspension> : text_column<suspension, suspension::by_operator, suspension::owner_disabled> {};
 template <>

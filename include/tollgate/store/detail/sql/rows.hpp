@@ -137,9 +137,11 @@ struct owner_columns {
                                                 std::string& name, std::string& website, std::string& description,
                                                 url_lines& redirect_urls, instant created_at, client_type type,
                                                 std::optional<digest>& older_secret_digest, bool acts_for_owner, std::int64_t users,
-                                                std::optional<suspension> suspended) {
+                                                std::optional<suspension> suspended, registration_kind registration,
+                                                scope_set& default_scopes, std::optional<digest>& registration_digest) {
     return {id, owner, client_id, secret_digest, std::move(name), std::move(website), std::move(description),
-            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users, suspended};
+            std::move(redirect_urls.urls), created_at, type, older_secret_digest, acts_for_owner, users, suspended,
+            registration, default_scopes, registration_digest.value_or(digest{})};
 }
 
 [[nodiscard]] inline auto to_grant(user_id user) {
@@ -152,8 +154,8 @@ struct owner_columns {
 
 [[nodiscard]] inline oauth_token to_oauth_token(bool is_refresh_token, user_id user, application_id application,
                                                 std::optional<client_id_text>& client_id, scope_set& scopes,
-                                                std::optional<instant> created_at, instant expires_at) {
-    return {is_refresh_token, user, application, client_id, scopes, created_at, expires_at};
+                                                std::optional<instant> created_at, instant expires_at, const resource_set& resources) {
+    return {is_refresh_token, user, application, client_id, scopes, created_at, expires_at, resources};
 }
 
 [[nodiscard]] inline device_code to_device_code(digest& device, application_id application, client_id_text& client_id, scope_set& scopes,

@@ -20,11 +20,12 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
-            "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 "
-            "WHERE ?10 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
+            "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
+            "default_scopes, registration_digest) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 "
+            "WHERE ?13 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
             application.owner, application.client_id, application.secret_digest, application.name, application.website,
             application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
+            application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
             applications_per_user_max);
         if (!done) return application_exists(std::move(done).error());
         if (on.changes() == 0) return too_many_applications(applications_per_user_max);
@@ -36,7 +37,8 @@ TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->read_one(sql::to_application,
                            "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0, suspended FROM tollgate_applications WHERE client_id = ?",
+                           "client_type, older_secret_digest, acts_for_owner, 0, suspended, registration, default_scopes, "
+                           "registration_digest FROM tollgate_applications WHERE client_id = ?",
                            client_id);
 }
 
@@ -44,7 +46,8 @@ TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(use
     return impl_->read_all(sql::to_application,
                            "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
                            "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id), suspended "
+                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id), suspended, "
+                           "registration, default_scopes, registration_digest "
                            "FROM tollgate_applications WHERE owner = ? ORDER BY id",
                            owner);
 }
@@ -57,9 +60,9 @@ TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<
                 [&](const application_fields& fields) -> result<bool> {
                     auto updated = on.run_counted(
                         "UPDATE tollgate_applications SET name = ?, website = ?, description = ?, redirect_urls = ?, "
-                        "acts_for_owner = ? WHERE id = ? AND owner = coalesce(?, owner)",
-                        fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner, id,
-                        changed_by);
+                        "acts_for_owner = ?, default_scopes = ? WHERE id = ? AND owner = coalesce(?, owner)",
+                        fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
+                        fields.default_scopes, id, changed_by);
                     if (!updated || !*updated || fields.acts_for_owner) return updated;
                     return on
                         .run("DELETE FROM tollgate_access_tokens WHERE application = ?1 AND refresh_token IS NULL "
@@ -99,6 +102,18 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, appli
         auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
         if (!deleted || !*deleted) return deleted;
         return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto done = on.run(
+            "DELETE FROM tollgate_applications WHERE id IN (SELECT id FROM tollgate_applications AS unowned "
+            "WHERE registration <> 'owner' AND created_at < ? AND NOT EXISTS "
+            "(SELECT 1 FROM tollgate_grants WHERE application = unowned.id) ORDER BY created_at LIMIT ?)",
+            registered_before, rows_max);
+        if (!done) return std::move(done).error();
+        return static_cast<std::size_t>(on.changes());
     });
 }
 

@@ -38,10 +38,12 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credent
         return impl_->access_tokens.find(token, [&] {
             return impl_->read_credential(
                 [&](user_id user, application_id application, const scope_set& scopes, instant expires_at,
-                    std::optional<instant> last_used_at) {
-                    return token_credential{user, token, scopes, expires_at, application, last_used_at};
+                    std::optional<instant> last_used_at, const resource_set& resources) {
+                    return token_credential{user,         token,        scopes,       expires_at, application,
+                                            last_used_at, std::nullopt, std::nullopt, resources};
                 },
-                "SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens WHERE token_digest = ?", token);
+                "SELECT user, application, scopes, expires_at, last_used_at, resources FROM tollgate_access_tokens WHERE token_digest = ?",
+                token);
         });
     }
     const auto name = token_username::from(std::get<personal_token_key>(key).username);

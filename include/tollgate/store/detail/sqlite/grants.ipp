@@ -30,19 +30,18 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
 }
 
 /// Inserts the refresh token of a pair; returns its row id.
-inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, sql::row_number access_grant,
-                                                    const scope_set& scopes) {
+inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
     auto done = on.run(
-        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at) "
-        "VALUES (?, ?, ?, ?, ?)",
-        issued.refresh_digest, access_grant, scopes, issued.refresh_token_end(), issued.refresh_ends_at);
+        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at, resources) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        issued.refresh_digest, code.access_grant, code.scopes, issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
     if (!done) return token_exists(std::move(done).error());
     const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
     return on
         .run("DELETE FROM tollgate_refresh_tokens WHERE id IN (SELECT id FROM tollgate_refresh_tokens "
              "WHERE access_grant = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
-             access_grant, id, limits::refresh_tokens_per_grant_max - 1)
+             code.access_grant, id, limits::refresh_tokens_per_grant_max - 1)
         .transform([id] { return id; });
 }
 
@@ -72,9 +71,9 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
     const auto access_grant = **widened;
     if (auto done =
             on.run("INSERT INTO tollgate_codes "
-                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                   code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
+                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+                   code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
         !done)
         return std::move(done).error();
     return on
@@ -94,7 +93,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
         const auto found = sql::read_one(
             on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token, "
-                       "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token) "
+                       "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token), resources "
                        "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "JOIN tollgate_applications ON application = tollgate_applications.id "
                        "WHERE code_digest = ? AND application = ? AND suspended IS NULL",
@@ -112,7 +111,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
         if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
 
-        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
+        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code);
         if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
         return on
@@ -127,7 +126,7 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         const auto found = sql::read_one(
             on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, "
                        "EXISTS (SELECT 1 FROM tollgate_access_tokens AS access "
-                       "WHERE access.token_digest = ? AND refresh_token = tokens.id) "
+                       "WHERE access.token_digest = ? AND refresh_token = tokens.id), resources "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "JOIN tollgate_applications ON application = tollgate_applications.id "
                        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ? AND suspended IS NULL",
@@ -163,10 +162,10 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
 
 TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
-                           "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at "
+                           "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at, resources "
                            "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
                            "ON tollgate_applications.id = application WHERE token_digest = ?1 "
-                           "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at "
+                           "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at, resources "
                            "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                            "JOIN tollgate_applications ON tollgate_applications.id = application "
                            "WHERE token_digest = ?1 OR family_digest = ?1",

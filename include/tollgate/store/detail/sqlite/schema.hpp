@@ -294,12 +294,24 @@ inline constexpr std::array store_steps{
     )"},
     // 11: why each attempt failed.
     statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN cause TEXT NOT NULL DEFAULT 'none'"},
+    // 12: applications that no user registered; the resources that codes and tokens are for.
+    statement_text{R"(
+        ALTER TABLE tollgate_applications ADD COLUMN registration TEXT NOT NULL DEFAULT 'owner'
+            CHECK (registration IN ('owner', 'itself', 'document'));
+        ALTER TABLE tollgate_applications ADD COLUMN default_scopes TEXT NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_applications ADD COLUMN registration_digest BLOB CHECK (length(registration_digest) = 32);
+        CREATE INDEX tollgate_applications_unowned ON tollgate_applications (created_at) WHERE registration <> 'owner';
+        ALTER TABLE tollgate_codes ADD COLUMN resources TEXT NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_refresh_tokens ADD COLUMN resources TEXT NOT NULL DEFAULT '';
+        ALTER TABLE tollgate_access_tokens ADD COLUMN resources TEXT NOT NULL DEFAULT '';
+    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 41> store_objects{
+inline constexpr std::array<std::string_view, 42> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
-    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_attempts", "tollgate_attempts_by_delivery",
+    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_applications_unowned",
+    "tollgate_attempts", "tollgate_attempts_by_delivery",
     "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
     "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_ended", "tollgate_deliveries_leased",
     "tollgate_deliveries_of_hook_ended", "tollgate_deliveries_pending", "tollgate_device_codes", "tollgate_device_codes_by_application",

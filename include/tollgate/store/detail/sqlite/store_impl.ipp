@@ -69,6 +69,7 @@ struct sqlite_store::impl {
 
     /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept;
 
