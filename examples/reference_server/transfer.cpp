@@ -298,7 +298,7 @@ private:
         rows_ += "]";
         const auto& type = *batch_type_;
         if (const auto dangling = to_.find_dangling(type, rows_))
-            file_.refuse(dangling->line, "'" + dangling->member + "' is not the id of a record before it.");
+            file_.refuse(dangling->line, "'" + dangling->member + "' refers to no such record in the lines before.");
         if (const auto inserted = to_.insert(type, rows_); !inserted) find_refused_row(inserted.error());
         rows_.clear();
         lines_.clear();

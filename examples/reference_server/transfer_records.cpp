@@ -33,6 +33,10 @@ bool is_seed(string_view text) { return text.size() == 32; }
 
 constexpr member_rules optional{.may_be_null = true};
 
+constexpr string_view same_service[] = {"service"};
+constexpr string_view same_account[] = {"service", "account"};
+constexpr string_view same_hook[] = {"hook"};
+
 // Names that both databases store as they are.
 constexpr stored_value hook_sources[] = {{"api", {"'api'", "'api'"}}, {"manual", {"'manual'", "'manual'"}}};
 constexpr stored_value disable_reasons[] = {{"gone", {"'gone'", "'gone'"}}, {"failing", {"'failing'", "'failing'"}}};
@@ -90,7 +94,7 @@ constexpr member accounts[] = {
 constexpr member hooks[] = {
     {"id", id, {"id", "id"}},
     {"service", text, {"service", "service"}, {.is_valid = is_service}},
-    {"account", id, {"account", "account_id"}, {.refers_to = "account"}},
+    {"account", id, {"account", "account_id"}, {.refers_to = "account", .agrees_in = same_service}},
     {"event", text, {"event", "event"}, {.is_valid = is_filled}},
     {"source", text, {"source", "source"}, {.values = hook_sources}},
     {"format", text, {"type", "type"}, {.is_valid = is_filled}},
@@ -109,7 +113,7 @@ constexpr derived_column hooks_postgres[] = {{"host_id", "(SELECT id FROM tollga
 // Service and account are those of the hook. The secret is encrypted for them.
 constexpr member hook_secrets[] = {
     {"id", id, {"id", "id"}},
-    {"hook", id, {"hook", "hook_id"}, {.refers_to = "hook"}},
+    {"hook", id, {"hook", "hook_id"}, {.refers_to = "hook", .agrees_in = same_account}},
     {"service",
      text,
      {"(SELECT service FROM tollgate_hooks WHERE id = r.hook)", "(SELECT service FROM tollgate_hooks WHERE id = r.hook_id)"},
@@ -224,7 +228,7 @@ constexpr member sessions[] = {
 constexpr member events[] = {
     {"id", id, {"id", "id"}},
     {"service", text, {"service", "service"}, {.is_valid = is_service}},
-    {"account", id, {"account", "account_id"}, {.refers_to = "account"}},
+    {"account", id, {"account", "account_id"}, {.refers_to = "account", .agrees_in = same_service}},
     {"name", text, {"name", "name"}, {.is_valid = is_filled}},
     {"data", text, {"data", "data"}, {.is_valid = is_json}},
     {"happened_at", time, {"happened_at", "happened_at"}},
@@ -261,8 +265,8 @@ constexpr derived_column deliveries_postgres[] = {{"host_id", "(SELECT host_id F
 
 constexpr member attempts[] = {
     {"id", id, {"id", "id"}},
-    {"delivery", id, {"delivery", "delivery_id"}, {.refers_to = "delivery"}},
-    {"hook", id, {"hook", "hook_id"}, {.refers_to = "hook"}},
+    {"delivery", id, {"delivery", "delivery_id"}, {.refers_to = "delivery", .agrees_in = same_hook}},
+    {"hook", id, {"hook", "hook_id"}},
     {"at", time, {"began_at", "at"}},
     {"duration_ms", integer, {"duration", "duration"}},
     {"outcome", text, {"outcome", "ended"}, {.values = attempt_ends}},

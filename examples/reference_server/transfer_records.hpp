@@ -35,9 +35,10 @@ struct stored_value {
 /// What else holds for a member.
 struct member_rules {
     bool may_be_null = false;
-    std::string_view refers_to{};               ///< the type of record whose id this is; empty if such a record need not exist
-    bool (*is_valid)(std::string_view) = nullptr;  ///< of a text, or of each line; null: any text is valid
-    std::span<const stored_value> values{};     ///< empty: any value is valid
+    std::string_view refers_to{};  ///< the type of record whose id this is; empty if such a record need not exist
+    std::span<const std::string_view> agrees_in{};  ///< members that have the same values in that record
+    bool (*is_valid)(std::string_view) = nullptr;   ///< of a text, or of each line; null: any text is valid
+    std::span<const stored_value> values{};         ///< empty: any value is valid
 };
 
 struct member {

@@ -96,8 +96,11 @@ private:
         for (const member& each : type_.members) {
             if (each.rules.refers_to.empty()) continue;
             const auto& other = *find_record_type(each.rules.refers_to);
-            cases = cases + " WHEN NOT EXISTS (SELECT 1 FROM " + other.table + " AS other WHERE other.id = given." + quote(each.name) +
-                    ") THEN '" + each.name + "'";
+            cases = cases + " WHEN NOT EXISTS (SELECT 1 FROM " + other.table + " AS other WHERE other.id = given." + quote(each.name);
+            for (const string_view name : each.rules.agrees_in)
+                for (const member& theirs : other.members)
+                    if (theirs.name == name) cases = cases + " AND other." + quote(in(theirs.column)) + " = given." + quote(name);
+            cases = cases + ") THEN '" + each.name + "'";
         }
         if (cases.empty()) return {};
         return "SELECT line, bad FROM (SELECT given.line, CASE" + cases + " END AS bad FROM " + given() +

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -11,7 +12,7 @@ import threading
 
 import harness
 from application import TOKEN, Application, PublicClient, call
-from harness import DEADLINE_SECONDS, HIGH_LIMITS, Case, Database, Server, main, run_command, temporary_directory
+from harness import DEADLINE_SECONDS, HIGH_LIMITS, ROOT, Case, Database, Server, main, run_command, temporary_directory
 from pages_test import form_in
 from receiver import OK, Receiver, empty_response
 from visitor import signed_in
@@ -187,10 +188,22 @@ class RoundTrips(ExportCase):
                          tuple(self.lines[-1]["last_ids"][each] for each in ("user", "hook")))
         self.assertEqual(lines_of(self.source.file), self.lines, "the file that was written while the server ran")
 
+    def test_the_document_lists_the_members_in_order(self):
+        rows = re.findall(r"^\| `([a-z_]+)`[^|]*\| (`id`.*|`[a-z]+_digest`.*) \|$", (ROOT / "docs" / "export.md").read_text(), re.MULTILINE)
+        listed = {name: ["type", *re.findall(r"`([a-z_]+)`", members)] for name, members in rows}
+        self.assertEqual({each["type"]: list(each) for each in self.lines if each["type"] != "end"}, listed)
+        self.assertEqual([], [each["type"] for each in self.lines[:-1] if list(each) != listed[each["type"]]])
+        self.assertEqual([each for each in listed if listed[each][1] == "id"], list(self.lines[-1]["last_ids"]))
+
     def test_the_other_database_has_equal_records(self):
         on_postgres = self.filled_store("postgres")
         second = self.source.export(self.directory / "second", on_postgres)
         self.assertEqual(without_message_ids(self.lines), without_message_ids(second))
+        content = re.search(r"^content\(\) .*$", (ROOT / "docs" / "deployment.md").read_text(), re.MULTILINE)[0]
+        script = f"{content}\nfor file; do content \"$file\" | sha256sum; done"
+        printed = subprocess.run(["bash", "-c", script, "", self.file, self.directory / "second"], capture_output=True, check=True).stdout
+        first, other = printed.splitlines()
+        self.assertEqual(first, other, "as deployment.md compares them")
         back = self.filled_store("sqlite", self.directory / "second")
         third = self.source.export(self.directory / "third", back)
         self.assertEqual([{**each, "message_seed": None} if each["type"] == "event" else each for each in second], third)
@@ -290,10 +303,11 @@ class RoundTrips(ExportCase):
         self.assertEqual("authorization_pending", pending.json()["error"])
 
     def test_deliveries_that_wait_are_sent_when_they_are_due(self):
-        lines = self.file.read_text().splitlines()
+        lines = [json.loads(line) for line in self.file.read_text().splitlines()]
+        waiting, = [each for each in lines if each["type"] == "delivery" and each["hook"] == self.source.waiting_hook]
+        waiting["at"] = 0
         due = self.directory / "due"
-        due.write_text("".join(json.dumps({**line, "at": 0} if line.get("hook") == self.source.waiting_hook and "state" in line else line) + "\n"
-                               for line in map(json.loads, lines)))
+        due.write_text("".join(json.dumps(each) + "\n" for each in lines))
         for kind in ("sqlite", "postgres"):
             before = len(self.source.failing.requests)
             with self.subTest(kind=kind), temporary_directory() as data, serve(data, self.filled_store(kind, due), *self.keys):
@@ -475,14 +489,16 @@ class Refusals(ExportCase):
         changed("user", "the store refuses the record", nth=1, login=self.source.demo["login"].upper())
         changed("access_token", "the store refuses the record", nth=1,
                 token_digest=json.loads(lines[where("access_token")])["token_digest"])
-        for kind, name in (("account", "user"), ("personal_token", "user"), ("session", "user"), ("application", "owner"), ("grant", "user"),
-                           ("grant", "application"), ("refresh_token", "grant"), ("code", "grant"), ("access_token", "user"),
-                           ("access_token", "application"), ("device_code", "application"), ("hook_secret", "hook"), ("event", "account"),
-                           ("delivery", "hook"), ("delivery", "event"), ("attempt", "delivery"), ("attempt", "hook")):
-            changed(kind, f"'{name}' is not the id of a record before it", nth=-1, **{name: 1000})
+        for kind, name in (("account", "user"), ("personal_token", "user"), ("session", "user"), ("application", "owner"),
+                           ("grant", "user"), ("grant", "application"), ("refresh_token", "grant"), ("code", "grant"),
+                           ("access_token", "user"), ("access_token", "application"), ("device_code", "application"), ("hook_secret", "hook"), ("event", "account"),
+                           ("delivery", "hook"), ("delivery", "event"), ("attempt", "delivery")):
+            changed(kind, f"'{name}' refers to no such record in the lines before", nth=-1, **{name: 1000})
+        changed("event", "'account' refers to no such record", service="itemplatform")
+        changed("attempt", "'delivery' refers to no such record", hook=self.source.held_hook)
 
         for store in stores:
-            self.assertEqual((0, ""), (self.import_into(store).returncode, self.import_into(store).stdout), "the first time, nothing was left")
+            self.assertEqual(0, self.import_into(store).returncode, "nothing was left in the store")
 
     def test_ids_above_those_of_the_records_need_not_be_used(self):
         """What `last_ids` says below the ids of the records does not count."""
