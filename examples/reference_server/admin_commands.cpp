@@ -6,6 +6,7 @@
 #include "passwords.hpp"
 #include "storage.hpp"
 #include "text_values.hpp"
+#include "transfer.hpp"
 
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/account/register_application.hpp>
@@ -412,6 +413,15 @@ public:
 
     nlohmann::ordered_json operator()(const list_audit& arguments) const {
         return list("activities", expect(database_.users()->activities(arguments.user, arguments.rows_max), "cannot read the audit log"));
+    }
+
+    nlohmann::ordered_json operator()(const export_store& arguments) const {
+        if (file_exists(arguments.file, "--to")) throw run_error{"--to: '" + arguments.file.string() + "' exists already."};
+        return {{"records", export_records(*database_.reader(), arguments.file, settings_)}};
+    }
+
+    nlohmann::ordered_json operator()(const import_store& arguments) const {
+        return {{"records", import_records(*database_.writer(), arguments.file, settings_)}};
     }
 
     nlohmann::ordered_json operator()(const check&) const {

@@ -131,11 +131,15 @@ public:
         return {*json, "--data"};
     }
 
-    /// Ends the declaration: adds the flags that the command shares with others, all of them or the minimum.
-    void makes(std::function<command()> read, bool all_flags = false) {
+    enum class shared_flags { of_store, of_store_with_keys, all };
+
+    /// Ends the declaration: adds the flags that the command shares with others.
+    void makes(std::function<command()> read, shared_flags shared = shared_flags::of_store) {
         read_ = std::move(read);
         for (const flag& each : reference::all_flags())
-            if (all_flags || is_shared_flag(each.name)) declare(each);
+            if (shared == shared_flags::all || is_shared_flag(each.name) ||
+                (shared == shared_flags::of_store_with_keys && each.name == "secret-key-file"))
+                declare(each);
     }
 
     [[nodiscard]] bool chosen() const { return app_->parsed(); }
@@ -357,7 +361,7 @@ emit_event read_emit_event(const std::string& service, const std::string& accoun
 }
 
 void declare_serve(declared_command& declared) {
-    declared.makes([] { return serve{}; }, true);
+    declared.makes([] { return serve{}; }, declared_command::shared_flags::all);
 }
 
 void declare_add_user(declared_command& declared) {
@@ -509,6 +513,16 @@ void declare_list_audit(declared_command& declared) {
     declared.makes([&] { return list_audit{read_optional_user(user), read_limit(limit)}; });
 }
 
+void declare_export(declared_command& declared) {
+    const auto& file = declared.text("--to", "FILE", "File to create, readable by its owner only.");
+    declared.makes([&] { return export_store{file}; }, declared_command::shared_flags::of_store_with_keys);
+}
+
+void declare_import(declared_command& declared) {
+    const auto& file = declared.text("--from", "FILE", "File that `export` wrote.");
+    declared.makes([&] { return import_store{file}; }, declared_command::shared_flags::of_store_with_keys);
+}
+
 void declare_migrate(declared_command& declared) {
     const auto& dry_run = declared.toggle("--dry-run", "Only print what would be done.");
     declared.makes([&] { return migrate{dry_run}; });
@@ -627,8 +641,10 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_resend_delivery(add(*delivery, "resend", "Send a delivery again immediately."));
     declare_emit_event(add(*event, "emit", "Publish an event: one delivery to each of the account's webhooks for this event."), services);
     declare_list_audit(add(*audit, "list", "List who did what, newest first."));
+    declare_export(add(app, "export", "Write all records to a new file, for `import` into another store."));
+    declare_import(add(app, "import", "Read the records of a file into an empty store: all of them or none."));
     add(app, "check", "Check the configuration, certificate, store and limits that `serve` would use with these flags.")
-        .makes([] { return check{}; }, true);
+        .makes([] { return check{}; }, declared_command::shared_flags::all);
     declare_migrate(add(app, "migrate", "Bring the store's tables up to date, as `serve` does when it starts."));
 
     if (count > 0) expect_flags(app, std::span{texts, static_cast<std::size_t>(count)}.subspan(1));

@@ -12,6 +12,7 @@
 #include <tollgate/model/service_catalog.hpp>
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <variant>
@@ -127,6 +128,14 @@ struct list_audit {
     std::size_t rows_max;
 };
 
+struct export_store {
+    std::filesystem::path file;
+};
+
+struct import_store {
+    std::filesystem::path file;
+};
+
 struct check {};
 
 struct migrate {
@@ -135,7 +144,8 @@ struct migrate {
 
 using command = std::variant<serve, add_user, list_users, change_user, set_password, set_quota, add_account, create_token,
                              list_tokens, revoke_token, register_app, list_apps, delete_app, change_app, list_grants, revoke_grant,
-                             list_hooks, enable_hook, list_deliveries, resend_delivery, emit_event, list_audit, check, migrate>;
+                             list_hooks, enable_hook, list_deliveries, resend_delivery, emit_event, list_audit, export_store, import_store,
+                             check, migrate>;
 
 struct invocation {
     reference::settings settings;

@@ -95,30 +95,45 @@ directory_lock::directory_lock(const std::filesystem::path& directory)
 
 directory_lock::~directory_lock() { ::close(descriptor_); }
 
-void write_private_file(const std::filesystem::path& file, std::string_view content) {
-    const std::filesystem::path unfinished = file.string() + "." + std::to_string(::getpid()) + ".new";
-    {
-        // An existing file or link may have been planted to redirect the content, so it is refused. A file left by a crashed
-        // process with the same id is removed first.
-        ::unlink(unfinished.c_str());
-        const descriptor out{
-            ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR)};
-        if (out.number() < 0) throw system_error("cannot write", unfinished);
-        if (!write_all(out.number(), content) || ::fsync(out.number()) != 0) {
-            const auto failed = system_error("cannot write", unfinished);
-            ::unlink(unfinished.c_str());
-            throw failed;
-        }
+private_file::private_file(std::filesystem::path file)
+    : file_{std::move(file)}, unfinished_{file_.string() + "." + std::to_string(::getpid()) + ".new"} {
+    // An existing file or link may have been planted to redirect the content, so it is refused. A file left by a crashed
+    // process with the same id is removed first.
+    ::unlink(unfinished_.c_str());
+    descriptor_ = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (descriptor_ < 0) throw system_error("cannot write", unfinished_);
+}
+
+private_file::~private_file() {
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    ::unlink(unfinished_.c_str());
+}
+
+void private_file::write(std::string_view content) {
+    if (!write_all(descriptor_, content)) throw system_error("cannot write", unfinished_);
+}
+
+void private_file::finish(existing_file old) {
+    if (::fsync(descriptor_) != 0) throw system_error("cannot write", unfinished_);
+    if (old == existing_file::refused) {
+        // A link never replaces a file. Where the file system has none, a file that appears at this moment is replaced.
+        if (::link(unfinished_.c_str(), file_.c_str()) == 0) ::unlink(unfinished_.c_str());
+        else if (errno == EEXIST || file_exists(file_, "cannot write")) throw run_error{"'" + file_.string() + "' exists already."};
+        else old = existing_file::replaced;
     }
-    if (::rename(unfinished.c_str(), file.c_str()) != 0) {
-        const auto failed = system_error("cannot write", file);
-        ::unlink(unfinished.c_str());
-        throw failed;
-    }
+    if (old == existing_file::replaced && ::rename(unfinished_.c_str(), file_.c_str()) != 0) throw system_error("cannot write", file_);
+    ::close(std::exchange(descriptor_, -1));
     // The new name is on disk, too, where the file system supports that.
-    const auto parent = file.parent_path();
+    const auto parent = file_.parent_path();
     const descriptor directory{::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     if (directory.number() >= 0) ::fsync(directory.number());
+}
+
+void write_private_file(const std::filesystem::path& file, std::string_view content) {
+    private_file written{file};
+    written.write(content);
+    written.finish(existing_file::replaced);
 }
 
 std::optional<std::string> read_small_file(const std::filesystem::path& file) {

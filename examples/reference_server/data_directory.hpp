@@ -33,8 +33,29 @@ private:
     int descriptor_;
 };
 
-/// Writes a file of mode 0600 whole or not at all: a reader sees the old content or the new one, also after a
-/// crash. Throws `run_error`.
+enum class existing_file { replaced, refused };
+
+/// A file of mode 0600 that is written whole or not at all: until `finish` it has another name beside `file`. Each function throws
+/// `run_error`.
+class private_file {
+public:
+    explicit private_file(std::filesystem::path file);
+    private_file(const private_file&) = delete;
+    private_file& operator=(const private_file&) = delete;
+    /// Removes a file that is not finished.
+    ~private_file();
+
+    void write(std::string_view content);
+    /// Afterwards the file is on disk. A reader sees the old content or the new one, also after a crash.
+    void finish(existing_file old);
+
+private:
+    std::filesystem::path file_;
+    std::filesystem::path unfinished_;
+    int descriptor_ = -1;
+};
+
+/// Writes a private file whole or not at all, and replaces the old one. Throws `run_error`.
 void write_private_file(const std::filesystem::path& file, std::string_view content);
 
 /// The content of a file, or of a shell's pipe, `<(command)`; none if the file does not exist. Throws `run_error` if it

@@ -2,6 +2,7 @@
 
 #include "directory.hpp"
 #include "settings.hpp"
+#include "transfer_store.hpp"
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/any_store.hpp>
@@ -47,6 +48,10 @@ public:
     [[nodiscard]] virtual std::unique_ptr<database_directory> users() const = 0;
     [[nodiscard]] virtual tollgate::any_store store() const = 0;
 
+    /// The records of both, for `export` and `import`. They bring older tables up to date, too.
+    [[nodiscard]] virtual std::unique_ptr<record_reader> reader() const = 0;
+    [[nodiscard]] virtual std::unique_ptr<record_writer> writer() const = 0;
+
     /// The versions of the tables, without changing them.
     [[nodiscard]] virtual storage_schema schema() const = 0;
     /// Throws if the database is damaged, or this process cannot change it.
@@ -56,6 +61,11 @@ public:
 
 protected:
     database() = default;
+    /// Opens both components once, which updates their tables.
+    void update_tables() const {
+        static_cast<void>(store());
+        static_cast<void>(users());
+    }
     static constexpr const char* select_one_secret_of_each_key =
         "SELECT min(secret) FROM (SELECT secret FROM tollgate_hooks UNION ALL SELECT secret FROM tollgate_hook_secrets) AS secrets "
         "WHERE secret LIKE 'aes256gcm.%' GROUP BY substr(secret, 1, 18)";

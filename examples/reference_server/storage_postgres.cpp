@@ -59,6 +59,15 @@ public:
         return expect(tollgate::sql::read_all(found, [](std::string& secret) { return std::move(secret); }),
                       "cannot read the webhooks");
     }
+    [[nodiscard]] std::unique_ptr<record_reader> reader() const override {
+        update_tables();
+        return open_postgres_reader(settings_);
+    }
+    [[nodiscard]] std::unique_ptr<record_writer> writer() const override {
+        update_tables();
+        return open_postgres_writer(settings_);
+    }
+
 private:
     [[nodiscard]] std::string address() const { return settings_.store_location().connection_string; }
 

@@ -53,6 +53,15 @@ public:
         }), "cannot read the webhooks");
     }
 
+    [[nodiscard]] std::unique_ptr<record_reader> reader() const override {
+        update_tables();
+        return open_sqlite_reader(settings_);
+    }
+    [[nodiscard]] std::unique_ptr<record_writer> writer() const override {
+        update_tables();
+        return open_sqlite_writer(settings_);
+    }
+
 private:
     /// The database's file, which exists and has the tables unless the command may create them.
     [[nodiscard]] std::string file() const {

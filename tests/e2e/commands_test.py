@@ -22,8 +22,7 @@ NEEDED = {"serve": [], "user add": ["--login", "--password-stdin"], "user list":
           "app grants": ["--client-id"], "app revoke-grant": ["--client-id", "--user"],
           "hook list": ["--service", "--account"], "hook enable": ["--id"], "delivery list": ["--hook"],
           "delivery resend": ["--id"], "event emit": ["--service", "--account", "--event", "--payload"], "audit list": [],
-          "check": [],
-          "migrate": []}
+          "export": ["--to"], "import": ["--from"], "check": [], "migrate": []}
 COMMANDS = [each.split() for each in NEEDED]
 
 
@@ -291,7 +290,7 @@ class Usage(Case):
                         "app new-secret --client-id x", "app suspend --client-id x", "app resume --client-id x",
                         "app grants --client-id x", "app revoke-grant --client-id x --user 1",
                         "hook list --service sitesmaker --account 1", "hook enable --id 1", "delivery list --hook 1",
-                        "delivery resend --id 1", "audit list", "check")),
+                        "delivery resend --id 1", "audit list", "export --to x", "import --from x", "check")),
                     ("app", "register", "--user", "1", "--name", "x", "--website", "https://x.example"),
                     ("event", "emit", "--service", "sitesmaker", "--account", "1", "--event", "site.published", "--payload", "1"))
         with temporary_directory() as data:
