@@ -73,6 +73,7 @@
 #include <tollgate/policy/standard_webhook.hpp>
 #include <tollgate/policy/token_authenticators.hpp>
 
+#include <tollgate/account/import.hpp>
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/account/new_secret.hpp>
