@@ -64,6 +64,7 @@
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 
+#include <tollgate/limits/usage_counter.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 
 #include <tollgate/policy/default_policies.hpp>
