@@ -64,7 +64,12 @@ inline void write_access(html_writer& html, const page_view& view, const account
             begin_row(html, texts.name, each.name);
             write_cell(html, texts.type, each.is_token ? texts.token : texts.application);
             write_cell(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });
-            if (shown.counts_requests) write_cell(html, counted, [&] { write_usage(html, view, each.requests_today, shown.allowed); });
+            if (shown.counts_requests)
+                write_cell(html, counted, [&] {  // in one element, because cards have two columns
+                    html.add("<div>");
+                    write_usage(html, view, each.requests_today, shown.allowed);
+                    html.add("</div>");
+                });
             end_row(html);
         }
         end_table(html);
