@@ -2,12 +2,14 @@
 
 #include "check.hpp"
 #include "data_directory.hpp"
+#include "imports.hpp"
 #include "output.hpp"
 #include "passwords.hpp"
 #include "storage.hpp"
 #include "text_values.hpp"
 #include "transfer.hpp"
 
+#include <tollgate/account/import.hpp>
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/account/register_application.hpp>
 #include <tollgate/base/limits.hpp>
@@ -23,9 +25,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -268,10 +272,42 @@ public:
                 {"scopes", arguments.scopes.text()}};
     }
 
+    nlohmann::ordered_json operator()(const import_tokens& arguments) const {
+        tables db{database_};
+        import_faults faults;
+        const auto lines = read_token_import(arguments.file, reference_services(), db.now(), faults);
+        std::map<user_id, std::optional<std::string>> fault_of_user;
+        std::map<user_id, std::size_t> tokens_of;  // of those that get new ones
+        std::map<std::string_view, std::size_t> line_of_username;
+        for (const auto& [number, token] : lines) {
+            const auto [seen, is_first] = line_of_username.try_emplace(token.username.view(), number);
+            if (!is_first) faults.add(number, "username is that of line " + std::to_string(seen->second) + ", too.");
+            const auto known = fault_of_user.find(token.user);
+            const auto user_fault = known != fault_of_user.end() ? known->second : (fault_of_user[token.user] = db.fault_of(token.user));
+            if (user_fault) faults.add(number, *user_fault);
+            const auto outcome = check_import(db.store, token);
+            if (!outcome && !is_fault_of_line(outcome.error())) expect(outcome, "cannot look up the token");
+            if (!outcome) faults.add(number, outcome.error().message);
+            if (!outcome || *outcome == import_outcome::unchanged || user_fault) continue;
+            auto tokens = tokens_of.find(token.user);
+            if (tokens == tokens_of.end())
+                tokens = tokens_of.emplace(token.user, db.tokens_of(token.user).size()).first;
+            if (++tokens->second > limits::personal_tokens_per_user_max)
+                faults.add(number, "user " + std::to_string(token.user.value()) + " would have more than " +
+                                       std::to_string(limits::personal_tokens_per_user_max) + " tokens.");
+        }
+        faults.throw_if_any();
+        return import_all(lines, [&](const new_personal_token& token) {
+            const auto outcome = import_personal_token(db.store, token);
+            if (outcome && *outcome == import_outcome::created) db.record(activity_kind::token_created, token.user, token.description);
+            return outcome;
+        });
+    }
+
     nlohmann::ordered_json operator()(const list_tokens& arguments) const {
         tables db{database_};
         db.find_user(arguments.user);
-        return list("tokens", expect(db.store.personal_tokens_of(arguments.user), "cannot list the tokens"));
+        return list("tokens", db.tokens_of(arguments.user));
     }
 
     nlohmann::ordered_json operator()(const revoke_token& arguments) const {
@@ -373,6 +409,21 @@ public:
         tables db{database_};
         db.expect_account(arguments.account);
         return list("hooks", expect(db.store.hooks_of(arguments.account), "cannot list the webhooks"));
+    }
+
+    nlohmann::ordered_json operator()(const import_hooks& arguments) const {
+        tables db{database_, read_secret_keys(settings_.secret_key_file)};
+        const auto services = reference_services();
+        const public_targets rule{.private_allowed = settings_.allow_private_targets};
+        import_faults faults;
+        const auto lines = read_hook_import(arguments.file, db.now(), faults);
+        for (const auto& [number, hook] : lines) {
+            if (const auto valid = check_import(services, hook, rule); !valid) faults.add(number, valid.error().message);
+            else if (!expect(db.users.owner_of(hook.account), "cannot look up the account"))
+                faults.add(number, "there is no such account at the service.");
+        }
+        faults.throw_if_any();
+        return import_all(lines, [&](const new_hook& hook) { return import_hook(db.store, services, hook, rule); });
     }
 
     nlohmann::ordered_json operator()(const enable_hook& arguments) const {
@@ -487,7 +538,8 @@ public:
 private:
     /// Both components, opened. Before a change, so that only the audit log can fail after it.
     struct tables {
-        explicit tables(const database& in) : store{in.store()}, opened_users{in.users()}, users{*opened_users} {}
+        explicit tables(const database& in, const std::optional<secret_keys>& keys = {})
+            : store{in.store(keys)}, opened_users{in.users()}, users{*opened_users} {}
 
         [[nodiscard]] instant now() const { return store.now(); }
 
@@ -500,6 +552,18 @@ private:
         /// Anything that is created for a disabled user would not work.
         void expect_user(user_id user) {
             if (find_user(user).disabled) throw run_error{"user " + std::to_string(user.value()) + " is disabled."};
+        }
+
+        /// Why nothing is imported for a user; none if the user exists and is not disabled.
+        std::optional<std::string> fault_of(user_id user) {
+            const auto found = expect(users.users_from(user, 1), "cannot look up the user");
+            if (found.empty() || found.front().id != user) return no_such_user(user).what();
+            if (found.front().disabled) return "user " + std::to_string(user.value()) + " is disabled.";
+            return std::nullopt;
+        }
+
+        [[nodiscard]] std::vector<personal_token> tokens_of(user_id user) const {
+            return expect(store.personal_tokens_of(user), "cannot list the tokens");
         }
 
         /// To the library, an account that does not exist is an account without webhooks.
@@ -551,7 +615,7 @@ private:
 
         /// The user is already disabled, so nothing is added meanwhile. An interrupted removal can be repeated.
         void remove(user_id user) {
-            for (const auto& each : expect(store.personal_tokens_of(user), "cannot list the tokens"))
+            for (const auto& each : tokens_of(user))
                 expect(store.revoke(personal_token_revocation{each.id}), "cannot revoke a token");
             for (const auto& each : expect(store.applications_of(user), "cannot list the applications"))
                 expect(store.delete_application(user, each.id), "cannot delete an application");
@@ -571,6 +635,25 @@ private:
         const std::unique_ptr<database_directory> opened_users;
         database_directory& users;
     };
+
+    /// Whether an import failed because of what a line says, and not because of the store.
+    static bool is_fault_of_line(const error& failed) noexcept {
+        return failed.kind == error_kind::invalid || failed.kind == error_kind::conflict;
+    }
+
+    /// Imports one line after the other. Every line is checked before, so that only a change by others or a failing store stops it.
+    template <class Row, class Import>
+    static nlohmann::ordered_json import_all(const std::vector<import_line<Row>>& lines, Import&& import) {
+        std::size_t created = 0, unchanged = 0;
+        for (const auto& [number, row] : lines) {
+            const auto outcome = import(row);
+            if (!outcome)
+                throw run_error{"--file: line " + std::to_string(number) + ": " + outcome.error().log_text() + " " +
+                                std::to_string(created) + " lines before it were imported; run the command again to import the others."};
+            ++(*outcome == import_outcome::created ? created : unchanged);
+        }
+        return {{"created", created}, {"unchanged", unchanged}};
+    }
 
     /// A second secret: the previous one stays valid until the owner removes it, or the next one replaces it.
     static nlohmann::ordered_json renew_secret(tables& db, const application& found) {

@@ -13,6 +13,7 @@
 #endif
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/policy/public_targets.hpp>
+#include <tollgate/policy/token_authenticators.hpp>
 #include <tollgate/server/tls.hpp>
 #include <tollgate/web/german.hpp>
 #include <tollgate/web/page_theme.hpp>
@@ -131,6 +132,7 @@ policies make_policies(const settings& settings, const any_store& store, shared_
                    .with_clock(store)
                    .with_observer(std::ref(observer))
                    .with_target_rule(to_target_rule(settings));
+    if (settings.accept_imported_tokens) all = std::move(all).with_authenticators(imported_basic_token{}, bearer_token{});
     return limits != nullptr ? std::move(all).with_limiter(limits->limiter()) : all;
 }
 

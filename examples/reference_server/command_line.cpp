@@ -409,11 +409,20 @@ void declare_add_account(declared_command& declared, const tollgate::service_cat
     declared.makes([&] { return read_add_account(user, service, name, admin, services); });
 }
 
+const std::string& declare_file(declared_command& declared) {
+    return declared.text("--file", "FILE", "JSON lines, one object for each; - reads stdin.");
+}
+
 void declare_create_token(declared_command& declared, const tollgate::service_catalog& services) {
     const auto& user = declared.text("--user", "ID", "Id of the user.");
     const auto& description = declared.text("--description", "TEXT", "What the token is for.");
     const auto& scopes = declared.text("--scopes", "LIST", "Scopes of the token: user:balance,sitesmaker:read,...");
     declared.makes([&] { return read_create_token(user, description, scopes, services); });
+}
+
+void declare_import_tokens(declared_command& declared) {
+    const auto& file = declare_file(declared);
+    declared.makes([&] { return import_tokens{file}; });
 }
 
 void declare_list_tokens(declared_command& declared) {
@@ -489,6 +498,12 @@ void declare_list_hooks(declared_command& declared, const tollgate::service_cata
     declared.makes([&] {
         return list_hooks{{read_service(service, services), read_id<tollgate::account_id>("--account", account)}};
     });
+}
+
+/// It has all flags of `serve`, because it needs the keys of secrets and the rule for targets.
+void declare_import_hooks(declared_command& declared) {
+    const auto& file = declare_file(declared);
+    declared.makes([&] { return import_hooks{file}; }, true);
 }
 
 void declare_enable_hook(declared_command& declared) {
@@ -622,6 +637,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
                         change::remove);
     declare_add_account(add(*account, "add", "Add an account."), services);
     declare_create_token(add(*token, "create", "Create a personal token; its secret is shown only once."), services);
+    declare_import_tokens(add(*token, "import", "Import personal tokens of an older system, with their usernames and secrets."));
     declare_list_tokens(add(*token, "list", "List a user's personal tokens."));
     declare_revoke_token(add(*token, "revoke", "Revoke a personal token; it stops working at once."));
     declare_register_app(add(*app_group, "register", "Register an application; its secret is shown only once."));
@@ -636,6 +652,7 @@ std::optional<invocation> read_command_line(int count, const char* const* texts,
     declare_list_grants(add(*app_group, "grants", "List the users who have authorized an application."));
     declare_revoke_grant(add(*app_group, "revoke-grant", "Revoke what a user has granted an application, with its tokens."));
     declare_list_hooks(add(*hook, "list", "List an account's webhooks."), services);
+    declare_import_hooks(add(*hook, "import", "Import webhooks of an older system, with their secrets."));
     declare_enable_hook(add(*hook, "enable", "Enable a disabled webhook, and send its held deliveries."));
     declare_list_deliveries(add(*delivery, "list", "List a webhook's deliveries, newest first."));
     declare_resend_delivery(add(*delivery, "resend", "Send a delivery again immediately."));

@@ -62,6 +62,11 @@ struct create_token {
     tollgate::scope_set scopes;
 };
 
+/// Of an older system: JSON lines in a file, or `-` for stdin.
+struct import_tokens {
+    std::filesystem::path file;
+};
+
 struct list_tokens {
     tollgate::user_id user;
 };
@@ -104,6 +109,10 @@ struct list_hooks {
     tollgate::account_ref account;
 };
 
+struct import_hooks {
+    std::filesystem::path file;
+};
+
 struct enable_hook {
     tollgate::hook_id hook;
 };
@@ -143,8 +152,9 @@ struct migrate {
 };
 
 using command = std::variant<serve, add_user, list_users, change_user, set_password, set_quota, add_account, create_token,
-                             list_tokens, revoke_token, register_app, list_apps, delete_app, change_app, list_grants, revoke_grant,
-                             list_hooks, enable_hook, list_deliveries, resend_delivery, emit_event, list_audit, export_store, import_store,
+                             import_tokens, list_tokens, revoke_token, register_app, list_apps, delete_app, change_app, list_grants,
+                             revoke_grant, list_hooks, import_hooks, enable_hook, list_deliveries, resend_delivery, emit_event, list_audit,
+                             export_store, import_store,
                              check, migrate>;
 
 struct invocation {

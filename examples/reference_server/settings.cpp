@@ -242,6 +242,8 @@ constexpr flag flags[] = {
     path<&settings::secret_key_file>(
         "secret-key-file",
         "Keys that encrypt webhook secrets in the store: one per line, as 64 hexadecimal digits; the second one is the previous key."),
+    toggle<&settings::accept_imported_tokens>(
+        "accept-imported-tokens", "Also accept personal tokens of an older system, whose secrets have another form; see `token import`."),
     toggle<&settings::allow_private_targets>("allow-private-targets", "Webhooks may go to private addresses."),
     {"webhook-retry", "LIST", "5s,5m,30m,2h,5h,10h,10h", "Planned waits between the attempts of a delivery.",
      "a list of durations such as 5s,5m,30m", flag_type::text,

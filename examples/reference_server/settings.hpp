@@ -56,6 +56,7 @@ struct settings {
     std::string dynamic_registration;  ///< `open`, or the file of an initial access token; empty: off
     std::filesystem::path secret_key_file;  ///< empty: webhook secrets are stored in plain text
     bool allow_private_targets = false;
+    bool accept_imported_tokens = false;
     std::vector<tollgate::milliseconds> webhook_retry;
     std::size_t webhook_minute_limit{};  ///< 0: no bound
     std::size_t header_bytes_max{};

@@ -5,11 +5,13 @@
 #include "transfer_store.hpp"
 
 #include <tollgate/base/result.hpp>
+#include <tollgate/base/secret_keys.hpp>
 #include <tollgate/store/any_store.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +48,8 @@ public:
 
     /// The users, and the store of everything else. Both bring older tables up to date.
     [[nodiscard]] virtual std::unique_ptr<database_directory> users() const = 0;
-    [[nodiscard]] virtual tollgate::any_store store() const = 0;
+    /// With keys, the store encrypts webhook secrets as that of `serve` does. Without, the caller reads and stores none.
+    [[nodiscard]] virtual tollgate::any_store store(const std::optional<tollgate::secret_keys>& keys = {}) const = 0;
 
     /// The records of both, for `export` and `import`. They bring older tables up to date, too.
     [[nodiscard]] virtual std::unique_ptr<record_reader> reader() const = 0;

@@ -23,10 +23,11 @@ public:
         return std::make_unique<postgres_directory>(
             expect(postgres_directory::open(address(), 1), "--store: cannot open the database"));
     }
-    [[nodiscard]] tollgate::any_store store() const override {
+    [[nodiscard]] tollgate::any_store store(const std::optional<tollgate::secret_keys>& keys) const override {
         expect_tables();
         tollgate::postgres_settings one;
         one.connections_max = 1;
+        one.hook_secret_keys = keys;
         one.callers_clock = nullptr;
         return tollgate::any_store::of<tollgate::postgres_store>(
             expect(tollgate::postgres_store::open(address(), one), "--store: cannot open the database"));

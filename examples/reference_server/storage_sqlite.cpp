@@ -24,9 +24,11 @@ public:
     [[nodiscard]] std::unique_ptr<database_directory> users() const override {
         return std::make_unique<sqlite_directory>(expect(sqlite_directory::open(file()), "--store: cannot open the database"));
     }
-    [[nodiscard]] tollgate::any_store store() const override {
+    [[nodiscard]] tollgate::any_store store(const std::optional<tollgate::secret_keys>& keys) const override {
+        tollgate::sqlite_settings with_keys;
+        with_keys.hook_secret_keys = keys;
         return tollgate::any_store::of<tollgate::sqlite_store>(
-            expect(tollgate::sqlite_store::open(file()), "--store: cannot open the database"));
+            expect(tollgate::sqlite_store::open(file(), with_keys), "--store: cannot open the database"));
     }
     /// Reads the whole file in a read transaction, which does not block a running server.
     void check_integrity() const override {

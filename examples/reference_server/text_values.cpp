@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <span>
 #include <stdexcept>
 
@@ -150,6 +151,23 @@ std::optional<std::string> parse_cors_origin(std::string_view text) {
     const auto parsed = tollgate::http::url::parse(text);
     if (text == cors_off || (parsed && parsed->origin() == text)) return std::string{text};
     return std::nullopt;
+}
+
+std::optional<tollgate::instant> parse_iso8601(std::string_view text) {
+    constexpr std::string_view form = "0000-00-00T00:00:00Z";
+    if (text.size() != form.size()) return std::nullopt;
+    for (std::size_t i = 0; i < form.size(); ++i)
+        if (form[i] == '0' ? text[i] < '0' || text[i] > '9' : text[i] != form[i]) return std::nullopt;
+    const auto part = [text](std::size_t at, std::size_t digits) {
+        int value = 0;
+        for (const char digit : text.substr(at, digits)) value = value * 10 + (digit - '0');
+        return value;
+    };
+    using namespace std::chrono;
+    const year_month_day date{year{part(0, 4)}, month{static_cast<unsigned>(part(5, 2))}, day{static_cast<unsigned>(part(8, 2))}};
+    const auto hour = part(11, 2), minute = part(14, 2), second = part(17, 2);
+    if (!date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
+    return tollgate::instant{sys_days{date}} + hours{hour} + minutes{minute} + std::chrono::seconds{second};
 }
 
 bool is_valid_utf8(std::string_view text) {

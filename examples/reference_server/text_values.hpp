@@ -55,6 +55,9 @@ inline constexpr std::string_view cors_off = "none";
 /// `2026-11-22T10:11:03.123Z` (RFC 3339).
 [[nodiscard]] std::string to_iso8601_milliseconds(tollgate::instant at);
 
+/// A time in whole seconds: `2026-11-28T10:00:00Z` (RFC 3339).
+[[nodiscard]] std::optional<tollgate::instant> parse_iso8601(std::string_view text);
+
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
 
 /// A line of text: valid UTF-8 of 1 to `bytes_max` bytes without control characters.

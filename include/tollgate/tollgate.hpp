@@ -66,6 +66,7 @@
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
 
+#include <tollgate/limits/usage_counter.hpp>
 #include <tollgate/limits/window_limiter.hpp>
 
 #include <tollgate/policy/default_policies.hpp>
@@ -75,6 +76,7 @@
 #include <tollgate/policy/standard_webhook.hpp>
 #include <tollgate/policy/token_authenticators.hpp>
 
+#include <tollgate/account/import.hpp>
 #include <tollgate/account/issue_hook.hpp>
 #include <tollgate/account/issue_personal_token.hpp>
 #include <tollgate/account/new_secret.hpp>

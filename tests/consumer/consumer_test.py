@@ -6,6 +6,7 @@ The commands and CMake snippets are those of README.md and docs/installing.md. E
 import argparse
 import collections
 import fnmatch
+import hashlib
 import json
 import os
 import pathlib
@@ -49,9 +50,9 @@ def configure(source, build, compiler, *definitions):
 
 
 def build_and_run(method, scratch, compiler, *definitions):
-    configure(HERE / method, scratch / "consumer", compiler, *definitions)
-    run("cmake", "--build", scratch / "consumer", "--parallel", "1")
-    programs = sorted(path for path in (scratch / "consumer").glob("consumer*") if path.is_file())
+    configure(HERE / method, scratch / f"built_{method}", compiler, *definitions)
+    run("cmake", "--build", scratch / f"built_{method}", "--parallel", "1")
+    programs = sorted(path for path in (scratch / f"built_{method}").glob("consumer*") if path.is_file())
     assert programs, "no program was built"
     for program in programs:
         print(program.name + ":", run(program).strip())
@@ -155,14 +156,14 @@ class PackageInfo:
 
     def __init__(self):
         self.properties, self.components = {}, collections.defaultdict(PackageInfo)
-        self.requires, self.defines, self.system_libs = [], [], []
+        self.requires, self.defines, self.system_libs, self.libs, self.libdirs = [], [], [], [], []
 
     def set_property(self, name, value):
         self.properties[name] = value
 
 
-def run_conan_recipe(path, scratch, options):
-    """Runs a recipe like `conan create`, with replacements for Conan's functions."""
+def run_conan_recipe(path, scratch, options, compiler):
+    """Runs a recipe like `conan create`, with replacements for Conan's functions: CMake finds the packages of the system."""
     def copy(_, pattern, src, dst):
         for file in pathlib.Path(src).rglob("*"):
             if file.is_file() and fnmatch.fnmatch(str(file.relative_to(src)), pattern):
@@ -174,66 +175,133 @@ def run_conan_recipe(path, scratch, options):
         __getattr__ = dict.__getitem__
         get_safe = dict.get
 
+    class Toolchain:
+        def __init__(self, _):
+            self.cache_variables = {}
+
+        def generate(self):
+            variables.update(self.cache_variables)
+
+    class CMake:
+        def __init__(self, conanfile):
+            self.folder, self.source = scratch / "build", conanfile.source_folder
+
+        def configure(self):  # not optimized: this tests the recipe, and other tests compile a release
+            configure(self.source, self.folder, compiler, "-DCMAKE_CXX_FLAGS_RELEASE=-O0", f"-DCMAKE_INSTALL_PREFIX={scratch / 'packaged'}",
+                      *(f"-D{name}={'ON' if value else 'OFF'}" for name, value in variables.items()))
+
+        def build(self):
+            run("cmake", "--build", self.folder, "--parallel", "1")
+
+        def install(self):
+            run("cmake", "--install", self.folder)
+
+    variables = {}
     for name, functions in (("conan", {"ConanFile": object}), ("conan.tools", {}),
                             ("conan.tools.build", {"check_min_cppstd": lambda *_: None}),
-                            ("conan.tools.files", {"copy": copy, "load": lambda _, file: pathlib.Path(file).read_text()}),
-                            ("conan.tools.layout", {"basic_layout": lambda _: None})):
+                            ("conan.tools.cmake", {"CMake": CMake, "CMakeToolchain": Toolchain, "cmake_layout": lambda _: None,
+                                                   "CMakeDeps": lambda _: types.SimpleNamespace(generate=lambda: None)}),
+                            ("conan.tools.files", {"copy": copy, "load": lambda _, file: pathlib.Path(file).read_text(),
+                                                   "rmdir": lambda _, folder: shutil.rmtree(folder, ignore_errors=True)})):
         sys.modules[name] = types.ModuleType(name)
         vars(sys.modules[name]).update(functions)
     recipe = runpy.run_path(str(path))["TollgateConan"]()
+    assert options.keys() == type(recipe).options.keys() == type(recipe).default_options.keys()
     recipe.recipe_folder, recipe.options, recipe.cpp_info, required = str(path.parent), Options(options), PackageInfo(), []
     recipe.requires = lambda reference, **_: required.append(reference.partition("/")[0])
+    recipe.tool_requires = lambda reference: None
     recipe.export_sources_folder, recipe.package_folder = str(scratch / "exported"), str(scratch / "packaged")
     recipe.set_version()
     recipe.export_sources()
     recipe.source_folder = recipe.export_sources_folder
+    recipe.layout()
     recipe.requirements()
+    recipe.build_requirements()
     recipe.validate()
+    recipe.generate()
+    recipe.build()
     recipe.package()
     recipe.package_info()
-    return recipe, required
+    return recipe, required, variables
+
+
+BACKENDS = {"sqlite": "sqlite3", "postgres": "libpq", "redis": "hiredis"}
+
+
+def targets_of(features):
+    """The names of the targets of a package with these features, which are options with the same names in Conan."""
+    prefixes = ("", "compiled_") if "compiled" in features else ("",)
+    return {"tollgate", *(name for name in ("compiled",) if name in features),
+            *(prefix + name for name in BACKENDS if name in features for prefix in prefixes)}
+
+
+def check_cmake_variables(names):
+    """CMakeLists.txt or a module that it includes reads each variable, or CMake knows it by the package."""
+    text = "".join(path.read_text() for path in (ROOT / "CMakeLists.txt", *(ROOT / ".cmake").glob("*.cmake")))
+    for name in names:
+        package = name.removeprefix("CMAKE_DISABLE_FIND_PACKAGE_")
+        assert f"find_package({package} " in text if package != name else f"option({name} " in text, f"CMakeLists.txt does not know {name}"
 
 
 def conan(scratch, compiler):
     """The recipe packages all that a program needs, and names targets like an installation. Conan itself is not available."""
-    optional = {"sqlite": "sqlite3", "postgres": "libpq", "redis": "hiredis"}
-    for selected in ((), ("sqlite",), tuple(optional)):
+    everything = ("compiled", *BACKENDS)
+    for selected in ((), tuple(BACKENDS), ("compiled", "sqlite"), everything):
         folder = scratch / ("with_" + "_".join(selected))
-        recipe, required = run_conan_recipe(ROOT / ".packaging/conan/conanfile.py", folder,
-                                            {name: name in selected for name in optional})
-        assert recipe.options.keys() == type(recipe).options.keys()
-        assert sorted(required) == sorted(["asio", "nlohmann_json", "openssl", *(optional[name] for name in selected)])
+        recipe, required, variables = run_conan_recipe(ROOT / ".packaging/conan/conanfile.py", folder,
+                                                       {name: name in selected for name in everything}, compiler)
+        check_cmake_variables(variables)
+        assert all(type(recipe).default_options.values()), "an option is off by default"
+        assert sorted(required) == sorted(["asio", "nlohmann_json", "openssl", *(BACKENDS[name] for name in selected if name in BACKENDS)])
         components = recipe.cpp_info.components
         for key in ("cmake_target_name", "pkg_config_name"):  # Conan links the package as a whole with each component
             names = [each.properties.get(key) for each in components.values()]
             assert recipe.cpp_info.properties[key] not in names, f"{key}: the package is named like a component"
         assert {each.properties["cmake_target_name"] for each in components.values()} == \
-            {"tollgate::tollgate", *(f"tollgate::{name}" for name in selected)}
+            {f"tollgate::{name}" for name in targets_of(selected)}
         used = {each.partition("::")[0] for component in components.values() for each in component.requires if "::" in each}
         assert used == set(required), "Conan refuses a package that no component requires"
-        assert [each.defines for name, each in components.items() if name != "tollgate"] == \
-            [[f"TOLLGATE_WITH_{name.upper()}"] for name in selected]
-    assert (folder / "packaged/licenses/LICENSE").is_file()
-    program = scratch / "program"
-    run(compiler, "-std=c++20", "-I", folder / "packaged/include", HERE / "each_dependency.cpp", "-o", program,
-        "-lssl", "-lcrypto", "-pthread")
-    assert recipe.version == version() and version() in run(program)
+        assert {each for component in components.values() for each in component.requires if "::" not in each} <= components.keys()
+        for name in selected:
+            define = f"TOLLGATE_WITH_{name.upper()}" if name in BACKENDS else "TOLLGATE_SEPARATE_COMPILATION"
+            assert components[name].defines == [define]
+        files = {str(path.relative_to(folder / "packaged")) for path in (folder / "packaged").rglob("*") if path.is_file()}
+        assert {"licenses/LICENSE", "include/tollgate/tollgate.hpp"} <= files
+        libraries = {f"lib/lib{name}.a" for component in components.values() for name in component.libs}
+        assert libraries == {name for name in files if not name.startswith(("include/", "licenses/"))}
+        defines = {f"-D{name}" for component in components.values() for name in component.defines}
+        # A library comes before those that it requires.
+        linked = [f"-l{name}" for component in reversed(components.values()) for name in component.libs]
+        linked.sort(key=lambda word: word == "-ltollgate_compiled")
+        program = folder / "program"
+        run(compiler, "-std=c++20", *defines, "-I", folder / "packaged/include", "-isystem", "/usr/include/postgresql",
+            HERE / ("backends.cpp" if selected == everything else "each_dependency.cpp"), "-o", program, "-L", folder / "packaged/lib", *linked,
+            "-lsqlite3", "-lpq", "-lhiredis", "-lssl", "-lcrypto", "-pthread")
+        assert recipe.version == version() and version() in run(program)
 
 
 def vcpkg(scratch, compiler):
     """A program uses the installed port. vcpkg itself is not available: `run_portfile.cmake` has the functions that the port calls."""
-    port = json.loads((ROOT / ".packaging/vcpkg/tollgate/vcpkg.json").read_text())
+    folder = ROOT / ".packaging/vcpkg/tollgate"
+    port = json.loads((folder / "vcpkg.json").read_text())
     assert port["version"] == version(), "vcpkg.json has another version"
-    for features in ("", *port["features"], ";".join(port["features"])):
+    assert set(port["default-features"]) == port["features"].keys() == {"compiled", *BACKENDS}
+    check_cmake_variables(re.findall(r"\b(?:TOLLGATE|CMAKE_DISABLE)_\w+", (folder / "portfile.cmake").read_text()))
+    for features in ("", *BACKENDS, "compiled;sqlite", ";".join(port["default-features"])):
         prefix = scratch / ("packages-" + features.replace(";", "-"))
-        run("cmake", "-D", f"PORTFILE={ROOT / '.packaging/vcpkg/tollgate/portfile.cmake'}", "-D", f"FEATURES={features}",
+        run("cmake", "-D", f"PORTFILE={folder / 'portfile.cmake'}", "-D", f"FEATURES={features}",
             "-D", f"CURRENT_PACKAGES_DIR={prefix}", "-D", f"BUILD_DIR={scratch / 'build'}", "-D", f"COMPILER={compiler}",
             "-P", HERE / "run_portfile.cmake")
-        assert not (prefix / "lib").exists() and (prefix / "share/tollgate/copyright").is_file()
+        assert (prefix / "share/tollgate/copyright").is_file()
+        expected = targets_of(features.split(";"))
+        libraries = {path.relative_to(prefix).as_posix() for path in (prefix / "lib").rglob("*")}
+        assert libraries == {f"lib/libtollgate_{name}.a" for name in expected if name.startswith("compiled")}
+        assert (prefix / "lib").exists() == bool(libraries), "an empty folder"
         targets = (prefix / "share/tollgate/tollgate-targets.cmake").read_text()
-        assert set(re.findall(r"add_library\(tollgate::(\w+)", targets)) == {"tollgate", *features.split(";")} - {""}
-    build_and_run("component", scratch, compiler, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCOMPONENT=sqlite")
-    for name in port["features"]:  # without COMPONENTS, each library that is there can be linked
+        assert set(re.findall(r"add_library\(tollgate::(\w+)", targets)) == expected
+    build_and_run("find_package", scratch, compiler, f"-DCMAKE_PREFIX_PATH={prefix}")
+    build_and_run("component", scratch, compiler, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCOMPONENT=compiled_sqlite")
+    for name in BACKENDS:  # without COMPONENTS, each library that is there can be linked
         configure(HERE / "component", scratch / f"only_linked_{name}", compiler, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCOMPONENT=",
                   f"-DLIBRARY={name}")
 
@@ -246,18 +314,30 @@ def add_subdirectory(scratch, compiler):
 
 
 def fetch_content(scratch, compiler):
-    """CMake fetches a commit of a Git repository that has the tracked files."""
+    """CMake fetches a commit of a Git repository that has the tracked files, and an archive of it."""
     repository = scratch / "repository"
     refresh(repository)
     for words in (("init", "-q"), ("add", "-A"), ("-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-q", "-m", "All")):
         run("git", "-C", repository, *words)
     commit = run("git", "-C", repository, "rev-parse", "HEAD").strip()
-    snippet = block(INSTALLING, "cmake", "include(FetchContent)")
-    shown = re.search(r"GIT_REPOSITORY (\S+) GIT_TAG (\w+)", snippet)
-    snippet = snippet.replace(shown[1], f"file://{repository}").replace(shown[2], commit)
-    built = build_snippet(snippet, scratch, compiler, "tollgate::compiled")
-    for program in ("shop", "other"):
-        assert version() in run(built / program)
+    archive = scratch / f"tollgate-{version()}.tar.gz"
+    run("git", "-C", repository, "archive", f"--prefix=tollgate-{version()}/", "-o", archive, commit)
+
+    # `block` returns the snippet that starts so; the part in parentheses is what its reader replaces.
+    for start, shown, real in (
+        ("GIT", r"GIT_REPOSITORY (\S+) GIT_TAG (\w+)", (f"file://{repository}", commit)),
+        ("URL", r"URL (\S+) URL_HASH SHA256=(\w+)", (f"file://{archive}", hashlib.sha256(archive.read_bytes()).hexdigest())),
+    ):
+        snippet = block(INSTALLING, "cmake", f"include(FetchContent)\nFetchContent_Declare(tollgate {start}")
+        for placeholder, value in zip(re.search(shown, snippet).groups(), real):
+            assert snippet.count(placeholder) == 1, f"the snippet has {placeholder} more than once"
+            snippet = snippet.replace(placeholder, value)
+        folder = scratch / start
+        folder.mkdir()
+        # Not optimized: this tests the snippets, and add_subdirectory compiles a release.
+        built = build_snippet(snippet, folder, compiler, "tollgate::tollgate", definitions=["-DCMAKE_CXX_FLAGS_RELEASE=-O0"])
+        for program in ("shop", "other"):
+            assert version() in run(built / program)
 
 
 def fetch_dependencies(scratch, compiler):

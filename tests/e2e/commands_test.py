@@ -16,11 +16,11 @@ from harness import DEADLINE_SECONDS, Case, Server, flags_for, main, on_postgres
 NEEDED = {"serve": [], "user add": ["--login", "--password-stdin"], "user list": [], "user quota": ["--user", "--per-day"],
           "user password": ["--id", "--password-stdin"], "user sign-out": ["--id"], "user disable": ["--id"],
           "user enable": ["--id"], "user delete": ["--id"], "account add": ["--user", "--service", "--name"],
-          "token create": ["--user", "--description", "--scopes"], "token list": ["--user"], "token revoke": ["--id"],
+          "token create": ["--user", "--description", "--scopes"], "token import": ["--file"], "token list": ["--user"], "token revoke": ["--id"],
           "app register": ["--user", "--name", "--website"], "app list": [], "app delete": ["--client-id"],
           "app new-secret": ["--client-id"], "app suspend": ["--client-id"], "app resume": ["--client-id"],
           "app grants": ["--client-id"], "app revoke-grant": ["--client-id", "--user"],
-          "hook list": ["--service", "--account"], "hook enable": ["--id"], "delivery list": ["--hook"],
+          "hook list": ["--service", "--account"], "hook import": ["--file"], "hook enable": ["--id"], "delivery list": ["--hook"],
           "delivery resend": ["--id"], "event emit": ["--service", "--account", "--event", "--payload"], "audit list": [],
           "export": ["--to"], "import": ["--from"], "check": [], "migrate": []}
 COMMANDS = [each.split() for each in NEEDED]
@@ -43,7 +43,7 @@ class Usage(Case):
         for flag in ("data", "store", "limits", "listen", "tls-cert", "tls-key",
                      "tls-ticket-keys", "plain", "threads", "base-url",
                      "auth-url", "cookie-name",
-                     "admin-host", "trusted-proxy", "forwarded-by", "cors-origin", "anonymous-limit", "user-limit", "access-token-seconds", "allow-private-targets",
+                     "admin-host", "trusted-proxy", "forwarded-by", "cors-origin", "anonymous-limit", "user-limit", "access-token-seconds", "accept-imported-tokens", "allow-private-targets",
                      "webhook-retry", "webhook-minute-limit",
                      "max-header-bytes", "max-body-bytes", "header-timeout", "idle-timeout", "max-connections", "demo",
                      "log", "config"):
@@ -230,7 +230,7 @@ class Usage(Case):
                 options = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(.*)", run_command(*command, "--help").stdout, re.M)
                 names = {name for name, _ in options} - {"--help"}
                 self.assertGreaterEqual(names, {"--data", "--config", *NEEDED[" ".join(command)]})
-                switches = {"--plain", "--demo", "--allow-private-targets", "--admin", "--password-stdin", "--dry-run", "--public",
+                switches = {"--plain", "--demo", "--accept-imported-tokens", "--allow-private-targets", "--admin", "--password-stdin", "--dry-run", "--public",
                             "--resource-server"} & names
                 # Each flag of each command is given in two ways, which change from flag to flag; those of one command in all ways.
                 count = 4 if command == ["token", "create"] else 1

@@ -31,7 +31,7 @@ stall_guard.allow(2 * SECONDS)
 RUN_ELSEWHERE = "examples/run"  # by run_demo_test.py
 # Their blocks are executed by tests/consumer/consumer_test.py.
 OF_CONSUMERS = {"docs/installing.md"}
-TESTED_PAGES = {"README.md", "docs/api.md", "docs/deployment.md", "docs/monitoring.md", "docs/oauth.md", "docs/operating.md",
+TESTED_PAGES = {"README.md", "docs/api.md", "docs/deployment.md", "docs/importing.md", "docs/monitoring.md", "docs/oauth.md", "docs/operating.md",
                 "docs/webhooks.md"}
 
 
@@ -144,6 +144,17 @@ class Documents(Case):
             (directory / "backup").mkdir()
             self.run_blocks([backup], directory, {"/var/lib/tollgate": "tollgate-data", "/backup": directory / "backup"})
             self.assertEqual(b"SQLite format 3\0", (directory / "backup" / "tollgate.db").read_bytes()[:16])
+
+    def test_importing(self):
+        (commands,) = documents.shell_blocks("docs/importing.md")
+        *imports, serve = commands.text.strip().splitlines()
+        commands.text = "\n".join(imports)
+        with temporary_directory() as directory, Server("--demo", data=directory / "tollgate-data"):
+            for name, block in zip(("tokens.jsonl", "hooks.jsonl"), documents.blocks("docs/importing.md", "json")):
+                (directory / name).write_text(block.text)
+            (printed,) = self.run_blocks([commands], directory)
+            self.assertEqual([{"created": 2, "unchanged": 0}, {"created": 1, "unchanged": 0}], [json.loads(line) for line in printed.splitlines()])
+            self.check_serve(serve, directory)
 
     def test_monitoring(self):
         with Server("--demo", "--log", "json", "--anonymous-limit", "1/hour") as server:

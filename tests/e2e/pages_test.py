@@ -5,7 +5,7 @@ import re
 import urllib.parse
 
 from application import Application, call
-from harness import ALL_SCOPES, HIGH_LIMITS, Case, Server, basic, concurrently, main, over_every_transport
+from harness import ALL_SCOPES, HIGH_LIMITS, Case, Redis, Server, basic, concurrently, main, over_every_transport
 from visitor import Visitor, signed_in
 
 SETTINGS = "/en/user/settings/"
@@ -387,6 +387,44 @@ class PathPrefix(Case):
                 self.assertEqual(site, server.request("GET", path).json()["issuer"])
             self.assertEqual(405, server.request("GET", "/account/user/oauth_token/").status)
             self.assertEqual(200, server.request("GET", "/account/docs/").status)
+
+
+class Usage(Case):
+    def test_requests_of_today(self):
+        with Server() as server:
+            user = server.add_user("ann")
+            token, _ = server.add_token(user)
+            server.run("app", "register", "--user", user, "--name", "Counted", "--website", "https://counted.example",
+                       "--redirect-url", "https://counted.example/back")
+            visitor = signed_in(server, "ann", "a password")
+            self.assertIn("0 of 1000 used, 1000 left.", visitor.get(OVERVIEW).text)
+            for path in ("/v1/user/balance", "/v1/user/balance", "/v1/sitesmaker/accounts", "/v1/nothing"):
+                server.request("GET", path, token=token)
+            server.balance(basic("nobody", "wrong"))
+            overview = visitor.get(OVERVIEW)
+            self.assertIn("4 of 1000 used, 996 left. The count starts again: ", overview.text)
+            self.assertEqual(2, len(overview.all("svg")), "one bar of the user, and one of the token")
+            self.assertEqual([], re.findall(r"\sstyle=|<script", overview.body))
+            for page in (overview, visitor.get(TOKENS)):
+                self.assertIn("Requests today", page.text)
+                self.assertIn("4 (1 failed)", page.text)
+            self.assertRegex(visitor.get(APPLICATIONS).text, r"Users\s*0\s*Requests today\s*0")
+            german = visitor.get("/de/user/")
+            for text in ("4 von 1000 verbraucht, 996 übrig.", "Anfragen heute", "4 (1 fehlgeschlagen)"):
+                self.assertIn(text, german.text)
+
+    def test_limits_in_redis(self):
+        """Each node would know only a part of the requests of a token, but the window is that of all nodes."""
+        redis = Redis()
+        self.addCleanup(redis.close)
+        with Server("--limits", redis.url) as server, Server("--limits", redis.url, data=server.data) as other:
+            user = server.add_user("ann")
+            token, _ = server.add_token(user)
+            for each in (server, other, other):
+                self.assert_json(each.balance(token))
+            overview = signed_in(server, "ann", "a password").get(OVERVIEW)
+            self.assertIn("3 of 1000 used, 997 left.", overview.text)
+            self.assertNotIn("Requests today", overview.text)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import time
 import urllib.parse
 
 import harness
@@ -30,7 +31,7 @@ def pictures(client):
         {"client_id": client, "response_type": "code", "scope": "user:balance,sitesmaker:read", "state": "a"})
     settings = "/en/user/settings/"
     return [{"name": name, "path": path, "width": width, "height": height, "scheme": scheme} for name, path, width, height, scheme in (
-        ("overview.png", "/en/user/", 960, 500, "light"),
+        ("overview.png", "/en/user/", 960, 620, "light"),
         ("tokens.png", settings + "tokens/", 960, 678, "light"),
         ("consent-light.png", consent, 560, 700, "light"),
         ("consent-dark.png", consent, 560, 700, "dark"),
@@ -42,10 +43,18 @@ def fill(server):
     user = 1
     server.add_account(user, "sitesmaker", "Bakery")
     server.run("token", "revoke", "--id", 1)
-    for description, scopes in (("Nightly backup", "user:balance,sitesmaker:read"), ("Invoices to the bookkeeping", "user:balance"),
-                                ("Deployment of the web site", "sitesmaker")):
+    server.run("user", "quota", "--user", user, "--per-day", 1000)
+    for description, scopes, requests in (("Nightly backup", "user:balance,sitesmaker:read", 214),
+                                          ("Invoices to the bookkeeping", "user:balance", 96), ("Deployment of the web site", "sitesmaker", 12)):
         token = server.run("token", "create", "--user", user, "--description", description, "--scopes", scopes)
-        server.balance(harness.basic(token["username"], token["secret"]))
+        credentials = harness.basic(token["username"], token["secret"])
+        for _ in range(requests):
+            server.request("GET", "/v1/testservice/auth", token=credentials)
+        # Uses are recorded about once a second.
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while server.run("token", "list", "--user", user)["tokens"][-1]["last_used_at"] is None and time.monotonic() < deadline:
+            time.sleep(0.1)
+            server.request("GET", "/v1/testservice/auth", token=credentials)
     return server.run("app", "register", "--user", user, "--name", "Book keeper", "--website", "https://books.example",
                       "--description", "Keeps the books of small shops.", "--redirect-url", "https://books.example/back")["client_id"]
 

@@ -14,6 +14,7 @@ import layout_test
 import public_headers_test
 import rules_test
 import sources
+import version_test
 
 spec = importlib.util.spec_from_file_location("amalgamate", sources.ROOT / "single_include" / "amalgamate.py")
 amalgamate = importlib.util.module_from_spec(spec)
@@ -259,6 +260,64 @@ class Docs(Project):
             with self.subTest(part):
                 self.write("README.md", page)
                 self.assert_finding(docs_test.check, part)
+
+
+class Version(Project):
+    def setUp(self):
+        super().setUp()
+        self.good = {
+            "README.md": "The current version is 0.3.1.\n",
+            "CHANGELOG.md": "# Changelog\n\n## 0.3.1 - 2026-02-03\n\n## 0.3.0 - 2026-01-02\n",
+            "CMakeLists.txt": "file(STRINGS include/tollgate/base/config.hpp version_line)\n",
+            ".packaging/conan/conanfile.py": 'load("config.hpp")\n',
+            ".packaging/vcpkg/tollgate/vcpkg.json": '{"version": "0.3.1"}\n',
+            ".cmake/tollgate.pc.in": "Version: @PROJECT_VERSION@\n",
+            "docs/installing.md": 'find_package(tollgate 0.3 REQUIRED)\n`"0.3.1"`\n',
+            "tests/consumer/a/CMakeLists.txt": "find_package(tollgate 0.3 REQUIRED)\n",
+        }
+        self.set_version("0.3.1")
+        for name, text in self.good.items():
+            self.write(name, text)
+
+    def set_version(self, text):
+        numbers = "".join(f"#define TOLLGATE_VERSION_{name} {number}\n" for name, number in zip(("MAJOR", "MINOR", "PATCH"), text.split(".")))
+        self.write("include/tollgate/base/config.hpp", f'{numbers}#define TOLLGATE_VERSION "{text}"\n')
+
+    def test_every_copy_is_compared(self):
+        self.assertEqual(version_test.check(self.base), [])
+        for name, text, part in (
+            ("include/tollgate/base/config.hpp",
+             '#define TOLLGATE_VERSION_MAJOR 0\n#define TOLLGATE_VERSION_MINOR 2\n#define TOLLGATE_VERSION_PATCH 1\n#define TOLLGATE_VERSION "0.3.1"\n',
+             "not its three numbers"),
+            ("README.md", "The current version is 0.3.0.\n", "the current version is 0.3.1"),
+            ("CMakeLists.txt", "project(tollgate VERSION 0.3.1)\n", "does not take its version"),
+            (".packaging/conan/conanfile.py", 'load("config.hpp")\nversion = "0.3.1"\n', "does not take its version"),
+            (".cmake/tollgate.pc.in", "Version: 0.3.1\n", "does not take its version"),
+            (".packaging/vcpkg/tollgate/vcpkg.json", '{"version": "0.3.0"}\n', "the version is not 0.3.1"),
+            ("docs/installing.md", 'find_package(tollgate 0.2 REQUIRED)\n`"0.3.1"`\n', "asks for 0.2"),
+            ("docs/installing.md", '`"0.3.0"`\n', "TOLLGATE_VERSION is not 0.3.1"),
+            ("tests/consumer/a/CMakeLists.txt", "find_package(tollgate 0.2 REQUIRED)\n", "asks for 0.2"),
+            ("CHANGELOG.md", "## 0.3.0 - 2026-01-02\n", "the first section is not of 0.3.1"),
+            ("CHANGELOG.md", "## 0.3.1 - unreleased\n", "is not `## NUMBER - DATE`"),
+            ("CHANGELOG.md", "## Unreleased\n", "is not `## NUMBER - DATE`"),
+            ("CHANGELOG.md", "## 0.3.1 - 2026-01-02\n\n## Unreleased\n", "is not `## NUMBER - DATE`"),
+            ("CHANGELOG.md", "## 0.3.1 - 2026-01-02\n\n## 0.3.2 - 2026-01-01\n", "the newest version is not first"),
+            ("CHANGELOG.md", "## 0.3.1 - 2026-01-01\n\n## 0.3.0 - 2026-01-02\n", "the newest version is not first"),
+        ):
+            with self.subTest(part):
+                good = (self.base / name).read_text()
+                self.write(name, text)
+                self.assert_finding(version_test.check, part)
+                self.write(name, good)
+
+    def test_the_number_changes_with_each_break(self):
+        for newest, parts, lowest, too_low in (("0.3.0", "### Fixed", "0.3.1", "0.3.0"), ("0.2.7", "### Added\n\n- A.\n\n### Breaking", "0.3.0", "0.2.8"),
+                                               ("1.2.3", "### Breaking", "2.0.0", "1.3.0"), ("1.2.3", "### Added", "1.2.4", "1.2.3")):
+            self.write("CHANGELOG.md", f"## Unreleased\n\n{parts}\n\n## {newest} - 2026-01-02\n\n### Breaking\n")
+            for version, findings in ((lowest, 0), (too_low, 1)):
+                with self.subTest(newest=newest, version=version):
+                    self.set_version(version)
+                    self.assertEqual(len(list(version_test.check_changelog(self.base))), findings)
 
 
 class Rules(Project):

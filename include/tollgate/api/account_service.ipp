@@ -30,6 +30,13 @@ namespace service_detail {
     return balance_routes() + account_list_routes() + demonstration_routes() + openapi_routes();
 }
 
+/// The policies of a service with pages, which show the counts. A limiter that may block is shared by several nodes, each of which would
+/// count only its own requests.
+[[nodiscard]] inline policies with_counts(policies given) {
+    if (given.usage() != nullptr || given.limiter().may_block()) return given;
+    return std::move(given).with_usage_counts();
+}
+
 /// The documentation. Its requests are reported to the observer like all others.
 class observed_documentation {
 public:
@@ -81,7 +88,8 @@ TOLLGATE_COLD account_service::account_service(const account_service_settings& s
                                                tollgate::policies policies, std::optional<route_table> table, mount_function mount,
                                                const service_detail::session_parts& session_parts)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store, std::move(policies),
+      api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store,
+           session_parts.store ? service_detail::with_counts(std::move(policies)) : std::move(policies),
            service_detail::routes_of(std::move(table), store)} {
     mount(*this, session_parts);
     mounts_.push_back(http::mounted("", api_));

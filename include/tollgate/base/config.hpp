@@ -8,9 +8,9 @@
 /// `<tollgate/impl/src.hpp>` in exactly one, to compile every function that is not a template once.
 
 #define TOLLGATE_VERSION_MAJOR 0
-#define TOLLGATE_VERSION_MINOR 2
+#define TOLLGATE_VERSION_MINOR 3
 #define TOLLGATE_VERSION_PATCH 0
-#define TOLLGATE_VERSION "0.2.0"
+#define TOLLGATE_VERSION "0.3.0"
 
 #if __cplusplus < 202002L
 #error "Tollgate needs C++20: compile with -std=c++20 or later."

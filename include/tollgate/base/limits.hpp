@@ -31,6 +31,7 @@ inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list i
 inline constexpr std::size_t secret_text_bytes_max = 55;         // a SHA-256 block with its padding
 /// The public part of a personal token. Generated user names are shorter.
 inline constexpr std::size_t token_username_bytes_max = 32;
+inline constexpr std::size_t imported_secret_bytes_max = 255;    // of an older system: GitHub reserves 255 characters for its tokens
 inline constexpr std::size_t client_id_bytes_max = 200;          // generated ids have 26; the URL of a metadata document is longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t query_parameters_max = 8;           // declared by one route

@@ -160,7 +160,10 @@ private:
         add_transport_security(response, api.settings.base_url);
         http::add_cors_fields(api.settings.cors_origins, request, response);
         if (state.is_preflight) allow_own_fields(response, policies.authenticators());
-        observation.report_end(policies, response, caller_of(state));
+        const auto* caller = caller_of(state);
+        if (policies.usage() != nullptr && caller != nullptr)
+            policies.usage()->record(*caller, to_number(response.status()) >= 400, state.now);
+        observation.report_end(policies, response, caller);
         return http::handle_step::done;
     }
 

@@ -13,6 +13,7 @@
 #include <tollgate/contract/scope_checker.hpp>
 #include <tollgate/contract/sources.hpp>
 #include <tollgate/contract/target_rule.hpp>
+#include <tollgate/limits/usage_counter.hpp>
 
 #include <array>
 #include <concepts>
@@ -122,6 +123,13 @@ public:
         format_ = hold<payload_format_ref>(std::move(format));
         return std::move(*this);
     }
+    /// Counts the requests of each token and application, so that the account pages show them: an API and pages with copies of these
+    /// policies share the counts. `account_service` calls this function for a service with sessions, unless its limiter may block. Throws
+    /// as the constructor of `usage_counter` does.
+    policies with_usage_counts() && {
+        usage_ = std::make_shared<usage_counter>();
+        return std::move(*this);
+    }
 
     /// Each returns a policy in use. The reference is valid as long as this object, or a copy of it, has the policy.
     [[nodiscard]] std::span<const authenticator_ref> authenticators() const noexcept { return authenticators_->all; }
@@ -133,6 +141,8 @@ public:
     [[nodiscard]] const random_source_ref& random() const noexcept { return random_.reference; }
     [[nodiscard]] const observer_ref& observer() const noexcept { return observer_.reference; }
     [[nodiscard]] const payload_format_ref& format() const noexcept { return format_.reference; }
+    /// Returns the counts of requests, or null without `with_usage_counts`. The pointer is valid as long as this object, or a copy of it.
+    [[nodiscard]] usage_counter* usage() const noexcept { return usage_.get(); }
 
     /// Builds a router of this table, for one API. Throws what building and copying the router throws.
     [[nodiscard]] owned<router_ref> make_router(std::span<const route_pattern> patterns) const {
@@ -196,6 +206,7 @@ private:
     owned<random_source_ref> random_;
     owned<observer_ref> observer_;
     owned<payload_format_ref> format_;
+    std::shared_ptr<usage_counter> usage_;  // null: nothing is counted
 };
 
 }  // namespace tollgate

@@ -89,6 +89,19 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
 };
 
+/// Authenticates as `basic_token` does, and also accepts secrets of 1 to `limits::imported_secret_bytes_max` bytes in any form: those of
+/// tokens that `import_personal_token` has stored. Use it instead of `basic_token`, while such tokens exist: mistyped and invented secrets
+/// then need a lookup in the store. Thread rule: any thread.
+class imported_basic_token : public detail::stored_token_authenticator<imported_basic_token> {
+public:
+    /// The scheme and the challenge of `basic_token`.
+    static constexpr std::string_view scheme = basic_token::scheme;
+    static constexpr std::string_view challenge = basic_token::challenge;
+
+    /// Implements `token_authenticator`. Throws as `sha256` does.
+    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
+};
+
 /// Authenticates `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token at a bounded
 /// rate, if the store supports it. Thread rule: any thread.
 class bearer_token : public detail::stored_token_authenticator<bearer_token> {
@@ -102,8 +115,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
 };
 
-static_assert(authenticator<basic_token> && authenticator<bearer_token>);
-static_assert(token_authenticator<basic_token> && token_authenticator<bearer_token>);
+static_assert(token_authenticator<basic_token> && token_authenticator<imported_basic_token> && token_authenticator<bearer_token>);
+static_assert(authenticator<basic_token> && authenticator<imported_basic_token> && authenticator<bearer_token>);
 
 }  // namespace tollgate
 

@@ -16,11 +16,11 @@
 namespace tollgate::inline v0 {
 namespace detail {
 
-// Longer credentials cannot name a token. The extra bytes are for the decoder, which writes groups of three.
-inline constexpr std::size_t basic_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
-
-inline bool read_basic(std::string_view credentials, presented_token& into) {
-    std::array<char, basic_bytes_max> buffer;
+/// Reads Basic credentials with a secret that `is_secret` accepts. Longer credentials than this cannot name a token.
+template <std::size_t SecretBytesMax>
+bool read_basic_with(std::string_view credentials, presented_token& into, bool (*is_secret)(std::string_view) noexcept) {
+    // The extra bytes are for the decoder, which writes groups of three.
+    std::array<char, limits::token_username_bytes_max + 1 + SecretBytesMax + 4> buffer;
     const auto decoded_bytes = detail::base64_decode_into(credentials, buffer);
     if (!decoded_bytes) return false;
     const std::string_view decoded{buffer.data(), *decoded_bytes};
@@ -28,10 +28,21 @@ inline bool read_basic(std::string_view credentials, presented_token& into) {
     const auto colon = decoded.find(':');
     if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
     const auto secret = decoded.substr(colon + 1);
-    if (!is_well_formed(secret_kind::personal_token, secret)) return false;
+    if (!is_secret(secret)) return false;
     into.kind = credential_kind::personal_token;
     into.secret_digest = digest_of(secret);
     return true;
+}
+
+inline bool read_basic(std::string_view credentials, presented_token& into) {
+    return read_basic_with<limits::secret_text_bytes_max>(
+        credentials, into, [](std::string_view secret) noexcept { return is_well_formed(secret_kind::personal_token, secret); });
+}
+
+inline bool read_imported_basic(std::string_view credentials, presented_token& into) {
+    return read_basic_with<limits::imported_secret_bytes_max>(
+        credentials, into,
+        [](std::string_view secret) noexcept { return !secret.empty() && secret.size() <= limits::imported_secret_bytes_max; });
 }
 
 inline bool read_bearer(std::string_view credentials, presented_token& into) {
@@ -60,6 +71,11 @@ inline bool read_through_memo(credential_kind kind, std::string_view credentials
 
 TOLLGATE_DECL bool basic_token::read(std::string_view credentials, presented_token& into) const {
     return detail::read_through_memo(credential_kind::personal_token, credentials, into, detail::read_basic);
+}
+
+TOLLGATE_DECL bool imported_basic_token::read(std::string_view credentials, presented_token& into) const {
+    // Not through the memo, which `basic_token` shares: it must refuse what only this class accepts.
+    return detail::read_imported_basic(credentials, into);
 }
 
 TOLLGATE_DECL bool bearer_token::read(std::string_view credentials, presented_token& into) const {

@@ -68,6 +68,8 @@ struct form_texts {
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
     std::string_view never = "Never";
+    std::string_view requests_today = "Requests today";
+    std::string_view failed_requests = "({} failed)";  ///< a number
     std::string_view shown_once = "Copy the secret now. You will not be able to see it again.";
     std::string_view copy = "Copy";
     std::string_view copied = "Copied";
@@ -280,6 +282,9 @@ struct overview_texts {
     std::string_view member = "Member";
     std::string_view webhooks = "Webhooks";
     std::string_view more_accounts = "and {} more";
+    std::string_view requests = "API requests";
+    std::string_view requests_used = "{} of {} used, {} left";  ///< three numbers
+    std::string_view requests_reset = "The count starts again:";  ///< before the time
     std::string_view access = "Access to your account";
     std::string_view no_access = "No token or application has access to your account.";
     std::string_view token = "Personal token";

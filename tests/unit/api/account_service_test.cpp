@@ -521,3 +521,38 @@ TEST_CASE("a service mounts what its store can serve, and says what it did not m
     CHECK(list_of(all) == "API, documentation, webhooks, OAuth, pages");
     CHECK_THROWS_AS((account_service{settings(), setup.users, tokens, setup.policies(), account_routes()}), std::invalid_argument);
 }
+
+namespace {
+
+/// As a limiter that several nodes share.
+struct waiting_limiter : unlimited {
+    static constexpr bool blocking = true;
+};
+
+}  // namespace
+
+TEST_CASE("a service with pages counts the requests of tokens, unless its limiter is shared", "[api][account_service]") {
+    parts setup;
+    setup.users = ann_and_bob();
+    const auto token = issue_personal_token(setup.store, {ann, "", *scope_set::parse("user:balance")}, setup.now);
+    REQUIRE(token);
+    const auto requests_of = [&](account_service& service) -> std::optional<usage> {
+        for (const auto* target : {"/v1/user/balance", "/v1/sitesmaker/accounts"}) {
+            test_request request{http::method::get, target};
+            http::response response;
+            service.handle(request.basic(token->username.view(), token->secret.view()).view(), response);
+        }
+        const auto* counts = service.policies().usage();
+        return counts != nullptr ? std::optional{counts->of(token->id, setup.now)} : std::nullopt;
+    };
+    account_service all{settings(), setup.users, setup.store, setup.sessions, setup.policies()};
+    CHECK(requests_of(all) == usage{2, 1});
+    account_service api_alone{settings(), setup.users, setup.store, setup.policies()};
+    CHECK_FALSE(requests_of(api_alone));
+    account_service shared{settings(), setup.users, setup.store, setup.sessions, setup.policies().with_limiter(waiting_limiter{})};
+    CHECK_FALSE(requests_of(shared));
+    auto counting = setup.policies().with_limiter(waiting_limiter{}).with_usage_counts();
+    account_service wanted{settings(), setup.users, setup.store, setup.sessions, counting};
+    CHECK(requests_of(wanted) == usage{2, 1});
+    CHECK(counting.usage()->of(token->id, setup.now) == usage{2, 1});
+}

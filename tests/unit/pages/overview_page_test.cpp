@@ -81,3 +81,54 @@ TEST_CASE("the overview accepts no form") {
     CHECK(to_number(posted.status()) == 405);
     CHECK(posted.find("Allow") == "GET, HEAD, OPTIONS");
 }
+
+TEST_CASE("the overview shows the requests of the user's window") {
+    page_shop shop;
+    auto policies = default_policies().with_clock(fake_clock{&shop.now});
+    account_pages pages{page_shop_settings(), shop.users, shop.store, shop.sessions, policies};
+    const auto overview = [&] { return content_of(pages.handle(test_request{http::method::get, path}.field("Cookie", "who=ann").view())); };
+    auto content = overview();
+    for (const auto* part : {"API requests", "0 of 1000 used, 1000 left.", "<rect class=\"used\" width=\"0\""})
+        CHECK(content.find(part) != std::string::npos);
+    for (const auto* part : {"starts again", "Requests today"}) CHECK(content.find(part) == std::string::npos);
+
+    for (int i = 0; i < 250; ++i) static_cast<void>(policies.limiter().take(limit_key::of(ann), default_user_quota, shop.now));
+    shop.now += std::chrono::minutes{90};
+    content = overview();
+    for (const auto* part : {"250 of 1000 used, 750 left.", "<rect class=\"used\" width=\"250\"", "starts again", "2023-11-15T22:13:20Z"})
+        CHECK(content.find(part) != std::string::npos);
+    CHECK(overview() == content);  // looking at it counts nothing
+
+    shop.users.people.at(ann).own_quota = quota{200, std::chrono::hours{24}};
+    content = overview();
+    for (const auto* part : {"200 of 200 used, 0 left.", "<rect class=\"used up\" width=\"1000\""}) CHECK(content.find(part) != std::string::npos);
+    shop.users.people.at(ann).own_quota = quota{};
+    CHECK(overview().find("API requests") == std::string::npos);
+}
+
+TEST_CASE("the overview, the tokens and the applications show today's requests, if they are counted") {
+    page_shop shop;
+    auto policies = default_policies().with_clock(fake_clock{&shop.now}).with_usage_counts();
+    account_pages pages{page_shop_settings(), shop.users, shop.store, shop.sessions, policies};
+    const auto page = [&](const std::string& target, const std::string& login = "ann") {
+        return content_of(pages.handle(test_request{http::method::get, target}.field("Cookie", "who=" + login).view()));
+    };
+    const auto token = shop.store.create_personal_token(token_of(ann, 1), 100);
+    REQUIRE(token);
+    const caller with_token{ann, {}, credential_kind::personal_token, std::nullopt, std::nullopt, *token};
+    for (int i = 0; i < 12; ++i) policies.usage()->record(with_token, i < 3, shop.now);
+    for (const auto& target : {path, std::string{"/en/user/settings/tokens/"}}) {
+        const auto content = page(target);
+        CHECK(content.find("Requests today") != std::string::npos);
+        CHECK(content.find("12 <span class=\"quiet\">(3 failed)</span>") != std::string::npos);
+    }
+    CHECK(page(path).find("<rect class=\"used\" width=\"12\"") != std::string::npos);  // of 1000
+
+    const auto registered = register_application(shop.store, {ann, "Book keeper", "https://books.example", "", {"https://books.example/back"}}, shop.now);
+    REQUIRE(registered);
+    const auto application = shop.store.find_application(registered->client_id.view());
+    REQUIRE((application && *application));
+    const caller with_application{bob, {}, credential_kind::access_token, (*application)->id};
+    policies.usage()->record(with_application, false, shop.now);
+    CHECK(page("/en/user/settings/applications/").find("<dt>Requests today</dt><dd>1</dd>") != std::string::npos);
+}

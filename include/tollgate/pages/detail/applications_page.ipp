@@ -144,6 +144,8 @@ inline void write_application(html_writer& html, const page_view& view, const ap
     if (application.type != client_type::confidential)
         write_fact(html, texts.type, application.type == client_type::public_client ? texts.public_client : texts.resource_server);
     write_fact(html, texts.users, application.users);
+    if (view.counts != nullptr)
+        write_fact(html, view.texts.forms.requests_today, [&] { write_usage(html, view, view.counts->of(application.id, view.now)); });
     write_fact(html, view.texts.forms.created, [&] { web::write_day(html, application.created_at, view.texts.dates); });
     write_long_fact(html, texts.redirect_url, [&] {
         if (application.redirect_urls.empty()) {

@@ -3,12 +3,15 @@
 #define TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/limits/usage_counter.hpp>
+#include <tollgate/model/quota.hpp>
 #include <tollgate/model/scope.hpp>
 #include <tollgate/pages/detail/page.hpp>
 #include <tollgate/web/detail/form.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -129,6 +132,11 @@ void write_long_fact(html_writer& html, std::string_view label, const Content& c
     write_content(html, content);
     html.add("</dd></div>\n");
 }
+
+/// A bar that shows a part of a whole, without a script or a style. Write the numbers beside it, because it is hidden from screen readers.
+TOLLGATE_DECL void write_bar(html_writer& html, std::uint64_t part, std::uint64_t whole);
+/// Today's requests, and how many failed: `12`, or `12 (3 failed)`; with a bar unless the quota has no bound.
+TOLLGATE_DECL void write_usage(html_writer& html, const page_view& view, const usage& counted, const quota& allowed = {});
 
 /// `3 hours ago`, or `Never`.
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);

@@ -105,6 +105,22 @@ TOLLGATE_DECL void begin_actions(html_writer& html) { html.add("</div>\n<div cla
 TOLLGATE_DECL void begin_facts(html_writer& html) { html.add("</div></div>\n<dl>\n"); }
 TOLLGATE_DECL void end_item(html_writer& html) { html.add("</dl></li>\n"); }
 
+TOLLGATE_DECL void write_bar(html_writer& html, std::uint64_t part, std::uint64_t whole) {
+    // Thousandths of the width. A part that is not nothing can be seen.
+    const auto width = whole == 0 ? 0 : (std::min)(std::uint64_t{1000}, (part * 1000 + whole - 1) / whole);
+    html.add("<svg class=\"usage\" viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\" width=\"160\" height=\"8\" aria-hidden=\"true\" "
+             "focusable=\"false\"><rect width=\"1000\" height=\"8\" fill=\"currentColor\" fill-opacity=\".15\"/>"
+             "<rect class=\"{}\" width=\"{}\" height=\"8\" fill=\"currentColor\"/></svg>\n",
+             part < whole ? "used" : "used up", width);
+}
+
+TOLLGATE_DECL void write_usage(html_writer& html, const page_view& view, const usage& counted, const quota& allowed) {
+    html.add("{}", counted.requests);
+    if (counted.failures > 0)
+        html.add(" <span class=\"quiet\">{}</span>", fill_in(view.texts.forms.failed_requests, std::to_string(counted.failures)));
+    if (allowed.window > seconds{0} && allowed.requests > 0) write_bar(html, counted.requests, allowed.requests);
+}
+
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at) {
     if (at) web::write_age(html, *at, view.now, view.texts.dates);
     else html.add("<span class=\"quiet\">{}</span>", view.texts.forms.never);

@@ -6,8 +6,10 @@
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/token_store.hpp>
 #include <tollgate/contract/user_directory.hpp>
+#include <tollgate/limits/usage_counter.hpp>
 #include <tollgate/model/account.hpp>
 #include <tollgate/model/activity.hpp>
+#include <tollgate/model/quota.hpp>
 #include <tollgate/pages/detail/activity_page.hpp>
 #include <tollgate/pages/detail/page.hpp>
 
@@ -31,6 +33,7 @@ struct access_holder {
     std::string name;
     bool is_token = false;
     std::optional<instant> last_used_at = {};
+    usage requests_today = {};  ///< only if they are counted
 };
 
 struct account_overview {
@@ -39,6 +42,9 @@ struct account_overview {
     std::size_t accounts_count = 0;
     std::vector<access_holder> access = {};  ///< the last used first; the first `overview_access_max`
     std::size_t tokens_count = 0, grants_count = 0;
+    bool counts_requests = false;  ///< the requests of tokens and applications
+    quota allowed = {};
+    std::optional<limit_decision> window = {};  ///< of all requests of the user; none if there is no limit
     bool keeps_activities = false;
     std::optional<std::vector<activity>> activities = {};  ///< none if they could not be read
 };
@@ -65,12 +71,25 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     if (to.size() > overview_access_max) to.pop_back();
 }
 
+/// Reads the window of the user's requests, unless the limiter uses others.
+[[nodiscard]] inline result<void> read_window(page_call& call, account_overview& into) {
+    const auto allowed = call.own_quota();
+    if (!allowed) return allowed.error();
+    into.allowed = *allowed;
+    if (allowed->window > seconds{0} && !call.limiter().chooses_windows())
+        into.window = call.limiter().peek(limit_key::of(call.session.user), *allowed, call.now);
+    return {};
+}
+
 [[nodiscard]] inline result<void> read_access(page_call& call, account_overview& into) {
+    const usage_counter* const counts = call.usage();
+    into.counts_requests = counts != nullptr;
     auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return std::move(tokens).error();
     for (personal_token& each : *tokens)
         if (!each.expires_at || call.now < *each.expires_at) {
-            add_access(into.access, {std::move(each.description), true, each.last_used_at});
+            add_access(into.access, {std::move(each.description), true, each.last_used_at,
+                                     counts != nullptr ? counts->of(each.id, call.now) : usage{}});
             ++into.tokens_count;
         }
     auto grants = call.store().grants_of(call.session.user);
@@ -78,7 +97,8 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     into.grants_count = grants->size();
     for (grant& each : *grants)
         if (!each.application_is_suspended)
-            add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
+            add_access(into.access, {std::move(each.application_name), false, each.last_used_at,
+                                     counts != nullptr ? counts->of(each.application, call.session.user, call.now) : usage{}});
     return {};
 }
 
@@ -87,6 +107,7 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     if (!owned) return owned.error();
     account_overview shown{.owned = *owned};
     if (auto read = read_accounts(call, shown); !read) return read;
+    if (auto read = read_window(call, shown); !read) return read;
     if (auto read = read_access(call, shown); !read) return read;
     if (call.users().has_activity()) {
         // The rest of the page is useful without them, and their own page reports the failure.

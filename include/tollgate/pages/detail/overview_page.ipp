@@ -34,17 +34,42 @@ inline void write_owned_accounts(html_writer& html, const page_view& view, const
                  fill_in(texts.more_accounts, std::to_string(shown.accounts_count - shown.accounts.size())));
 }
 
+inline void write_window(html_writer& html, const page_view& view, const account_overview& shown) {
+    if (!shown.window) return;
+    const overview_texts& texts = view.texts.overview;
+    const auto used = shown.window->limit - shown.window->remaining;
+    html.add("<h2>{}</h2>\n<div class=\"requests\">\n", texts.requests);
+    write_bar(html, used, shown.window->limit);
+    html.add("<p>{}.", fill_in(fill_in(texts.requests_used, std::to_string(used), std::to_string(shown.window->limit)),
+                               std::to_string(shown.window->remaining)));
+    if (used > 0) {
+        html.add(" <span class=\"quiet\">{} ", texts.requests_reset);
+        web::write_moment(html, shown.window->resets_at, view.texts.dates);
+        html.add("</span>");
+    }
+    html.add("</p>\n</div>\n");
+}
+
 inline void write_access(html_writer& html, const page_view& view, const account_overview& shown) {
     const overview_texts& texts = view.texts.overview;
     html.add("<h2>{}</h2>\n", texts.access);
     if (shown.access.empty()) {
         write_empty_list(html, texts.no_access);
     } else {
-        begin_table(html, texts.access, {texts.name, texts.type, view.texts.forms.last_used}, {});
+        const auto counted = view.texts.forms.requests_today;
+        std::vector<std::string_view> columns{texts.name, texts.type, view.texts.forms.last_used};
+        if (shown.counts_requests) columns.push_back(counted);
+        begin_table(html, texts.access, columns, {});
         for (const access_holder& each : shown.access) {
             begin_row(html, texts.name, each.name);
             write_cell(html, texts.type, each.is_token ? texts.token : texts.application);
             write_cell(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });
+            if (shown.counts_requests)
+                write_cell(html, counted, [&] {  // in one element, because cards have two columns
+                    html.add("<div>");
+                    write_usage(html, view, each.requests_today, shown.allowed);
+                    html.add("</div>");
+                });
             end_row(html);
         }
         end_table(html);
@@ -61,6 +86,7 @@ TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, cons
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}: <strong class=\"balance\">{} {}</strong></p>\n", texts.title, texts.balance,
              shown.owned.amount.text(), shown.owned.currency.view());
     detail::write_owned_accounts(html, view, shown);
+    detail::write_window(html, view, shown);
     detail::write_access(html, view, shown);
     if (!shown.keeps_activities) return;
     html.add("<h2>{}</h2>\n", texts.activity);

@@ -156,6 +156,7 @@ struct page_view {
     instant now{};
     std::size_t page_number = 1;  ///< page number of a list, as requested
     const tollgate::session* session = nullptr;  ///< marks items with its secret; null: no marks
+    const usage_counter* counts = nullptr;       ///< of requests; null if nothing counts them
 
     /// This page of a list, with this query.
     [[nodiscard]] std::string list_url(std::string query = {}) const {
@@ -270,12 +271,21 @@ public:
     [[nodiscard]] const auto& settings() const noexcept { return pages_.settings; }
     [[nodiscard]] const auto& random() const noexcept { return pages_.policies.random(); }
     [[nodiscard]] const auto& target_rule() const noexcept { return pages_.policies.target_rule(); }
+    /// The counts of requests; null if nothing counts them.
+    [[nodiscard]] const usage_counter* usage() const noexcept { return pages_.policies.usage(); }
+    [[nodiscard]] const rate_limiter_ref& limiter() const noexcept { return pages_.policies.limiter(); }
+    /// The user's quota.
+    [[nodiscard]] result<quota> own_quota() const {
+        const auto own = users().quota_of(session.user);
+        if (!own) return own.error();
+        return own->value_or(settings().user_quota);
+    }
     [[nodiscard]] const page_texts& texts() const noexcept { return *language.texts; }
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
     [[nodiscard]] page_view view() const noexcept {
         return {texts(), language.scopes, url_,          form_token, language.root, query.value_of(done_name),
-                stale_,  now,             page_number(), &session};
+                stale_,  now,             page_number(), &session,   usage()};
     }
 
     /// The page of a list that the form or the query names; 1 if neither does.

@@ -73,7 +73,8 @@ public:
 
     /// Returns true if any request may block: a password check always does.
     [[nodiscard]] bool may_block() const noexcept {
-        return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || parts_.sessions.signs_in();
+        return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || parts_.sessions.signs_in() ||
+               parts_.policies.limiter().may_block();
     }
     /// Style sheet and unknown paths do not block; a password check always does.
     [[nodiscard]] bool may_block(const http::request& request) const noexcept;
@@ -174,7 +175,9 @@ inline page_handler::page_handler(account_service_settings configured, const use
 inline bool page_handler::may_block(const http::request& request) const noexcept {
     const auto found = find(request);
     if (!parts_.is_served(found.page) || found.page == page::start || found.language_missing) return false;
-    return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || checks_password(found.page);
+    const bool reads_window = found.page == page::overview && parts_.policies.limiter().may_block();
+    return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || checks_password(found.page) ||
+           reads_window;
 }
 
 inline std::vector<std::string> page_handler::mounts() const {

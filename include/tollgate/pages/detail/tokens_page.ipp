@@ -100,6 +100,8 @@ inline void write_token(html_writer& html, const page_view& view, const personal
         if (!token.last_used_from.empty())
             html.add(" <span class=\"quiet\">{}</span>", fill_in(texts.used_from, token.last_used_from));
     });
+    if (view.counts != nullptr)
+        write_fact(html, view.texts.forms.requests_today, [&] { write_usage(html, view, view.counts->of(token.id, view.now)); });
     write_fact(html, texts.expires, [&] { write_expiry(html, view, token); });
     write_long_fact(html, texts.scopes, [&] { web::write_scopes(html, token.scopes, view.scopes); });
     end_item(html);

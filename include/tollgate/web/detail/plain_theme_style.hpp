@@ -143,6 +143,11 @@ strong.code { display: block; font: 600 1.5rem/1.6 var(--mono); letter-spacing: 
 blockquote { margin: 0 0 1rem; padding: .1rem 0 .1rem 1rem; border-left: .2rem solid var(--line); color: var(--quiet);
   overflow-wrap: anywhere; }
 
+.usage { display: block; width: 8rem; height: .4rem; border-radius: .2rem; margin-top: .35rem; }
+.usage .used { fill: var(--accent); }
+.usage .up { fill: var(--danger); }
+.requests { margin-bottom: 2.5rem; }
+.requests .usage { width: 100%; max-width: 26rem; height: .6rem; border-radius: .3rem; margin-bottom: .6rem; }
 .balance { color: var(--ink); font-size: 1.35rem; letter-spacing: -.01em; }
 .links { display: flex; flex-wrap: wrap; gap: .35rem 1.5rem; margin: -1.25rem 0 2.5rem; }
 .nothing + .links { margin-top: -1.5rem; }
