@@ -24,6 +24,10 @@ public:
         if constexpr (outbox<Store>) static_cast<outbox_ref&>(*this) = outbox_ref{store};
     }
 
+    /// The same functions of the store, whichever contract names them.
+    using token_store_ref::revoke;
+    using oauth_store_ref::sweep;
+
     /// Returns true if the store is an `outbox`. Otherwise no function of `outbox` may be called.
     [[nodiscard]] bool has_outbox() const noexcept { return static_cast<bool>(static_cast<const outbox_ref&>(*this)); }
     /// Whether it refers to a store.

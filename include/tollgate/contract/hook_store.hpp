@@ -9,7 +9,6 @@
 #include <concepts>
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -21,9 +20,8 @@ namespace tollgate::inline v0 {
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept hook_store = requires(S& s, const new_hook& created, const hook_change& changed, const account_ref& account,
-                              const service_name& service, hook_id id, std::size_t hooks_per_event_max,
-                              const std::string& secret, instant old_valid_until, const std::optional<digest>& replaced) {
+concept hook_store = requires(S& s, const new_hook& created, const hook_change& change, const account_ref& account,
+                              const service_name& service, hook_id id, std::size_t hooks_per_event_max) {
     // Creates a hook with a new id. Ids are never reused. error_kind::invalid if the account already has `hooks_per_event_max` hooks for
     // this event: counting and creating is one step, so that parallel calls cannot exceed the bound. error_kind::conflict if a hook that
     // was not deleted has the same `idempotency_key`.
@@ -32,16 +30,15 @@ concept hook_store = requires(S& s, const new_hook& created, const hook_change& 
     { s.hooks_of(account) } -> std::same_as<result<std::vector<hook>>>;
     // Returns the account of this service that a hook belongs to, which never changes, or an empty optional if the hook does not exist.
     { s.account_of_hook(service, id) } -> std::same_as<result<std::optional<account_ref>>>;
-    // Replaces a hook's secret. Returns true if the account has such a hook and, unless `replaced` is empty, its secret has the digest
-    // `replaced`. From now on, deliveries are signed with `secret`; until `old_valid_until`, also with the replaced secret; and with
-    // secrets that were replaced earlier until they expire. At most the last `limits::previous_secrets_max` replaced secrets are used. Only
-    // an outbox returns secrets, with due deliveries. A store without an outbox may pass the secret to the component that signs, or ignore
-    // it.
-    { s.replace_hook_secret(account, id, secret, old_valid_until, replaced) } -> std::same_as<result<bool>>;
-    // Sets a hook's event and target. Returns true if the account has such a hook. Waiting deliveries are sent to the new target. A target
-    // that differs from the previous target has not failed yet, so `failing_since` becomes empty. error_kind::invalid if the event changes
-    // and the account already has `hooks_per_event_max` hooks for the new event: counting and changing is one step, as in `create_hook`.
-    { s.update_hook(account, id, changed, hooks_per_event_max) } -> std::same_as<result<bool>>;
+    // Changes a hook in one step. Returns true if the account has such a hook and:
+    // - `hook_secret_replacement`: unless `replaced` is empty, its secret has the digest `replaced`, or is already the new secret. At most
+    //   the last `limits::previous_secrets_max` replaced secrets are used. Only an outbox returns secrets, with due deliveries. A store
+    //   without an outbox may pass the secret to the component that signs, or ignore it.
+    // `hook_fields`: error_kind::invalid if the event changes and the account already has `hooks_per_event_max` hooks for the new event:
+    // counting and changing is one step, as in `create_hook`.
+    // `hook_enabling`: error_kind::unavailable if there are so many deliveries that the call takes too long: the hook stays disabled, and
+    // another call continues. A store without an outbox disables no hook, so it changes nothing.
+    { s.change_hook(account, id, change) } -> std::same_as<result<bool>>;
     // Deletes a hook. Returns true if the account had the hook.
     { s.delete_hook(account, id) } -> std::same_as<result<bool>>;
 };
@@ -52,8 +49,7 @@ struct hook_store_calls {
     result<hook_id> (*create_hook)(void*, const new_hook&, std::size_t);
     result<std::vector<hook>> (*hooks_of)(void*, const account_ref&);
     result<std::optional<account_ref>> (*account_of_hook)(void*, const service_name&, hook_id);
-    result<bool> (*replace_hook_secret)(void*, const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
-    result<bool> (*update_hook)(void*, const account_ref&, hook_id, const hook_change&, std::size_t);
+    result<bool> (*change_hook)(void*, const account_ref&, hook_id, const hook_change&);
     result<bool> (*delete_hook)(void*, const account_ref&, hook_id);
 };
 
@@ -66,19 +62,15 @@ struct calls_of_hook_store {
     static result<std::optional<account_ref>> account_of_hook(void* object, const service_name& service, hook_id id) {
         return object_at<T>(object).account_of_hook(service, id);
     }
-    static result<bool> replace_hook_secret(void* object, const account_ref& account, hook_id id, const std::string& secret,
-                                            instant old_valid_until, const std::optional<digest>& replaced) {
-        return object_at<T>(object).replace_hook_secret(account, id, secret, old_valid_until, replaced);
-    }
-    static result<bool> update_hook(void* object, const account_ref& account, hook_id id, const hook_change& changed,
-                                    std::size_t hooks_per_event_max) {
-        return object_at<T>(object).update_hook(account, id, changed, hooks_per_event_max);
+    static result<bool> change_hook(void* object, const account_ref& account, hook_id id, const hook_change& change) {
+        return object_at<T>(object).change_hook(account, id, change);
     }
     static result<bool> delete_hook(void* object, const account_ref& account, hook_id id) {
         return object_at<T>(object).delete_hook(account, id);
     }
 
-    static constexpr hook_store_calls table{&create_hook, &hooks_of, &account_of_hook, &replace_hook_secret, &update_hook, &delete_hook};
+    static constexpr hook_store_calls table{
+            &create_hook, &hooks_of, &account_of_hook, &change_hook, &delete_hook};
 };
 
 }  // namespace detail
@@ -104,13 +96,8 @@ public:
     [[nodiscard]] result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) const {
         return calls_->account_of_hook(object_, service, id);
     }
-    [[nodiscard]] result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                   instant old_valid_until, const std::optional<digest>& replaced) const {
-        return calls_->replace_hook_secret(object_, account, id, secret, old_valid_until, replaced);
-    }
-    [[nodiscard]] result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                           std::size_t hooks_per_event_max) const {
-        return calls_->update_hook(object_, account, id, changed, hooks_per_event_max);
+    [[nodiscard]] result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) const {
+        return calls_->change_hook(object_, account, id, change);
     }
     [[nodiscard]] result<bool> delete_hook(const account_ref& account, hook_id id) const {
         return calls_->delete_hook(object_, account, id);

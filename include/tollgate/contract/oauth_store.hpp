@@ -4,9 +4,11 @@
 
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/detail/reference.hpp>
+#include <tollgate/contract/token_store.hpp>
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/personal_token.hpp>
+#include <tollgate/model/sweep.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -22,32 +24,24 @@ namespace tollgate::inline v0 {
 /// declares `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is thrown. Every verb is atomic. When it
 /// returns, its effect is as durable as the store.
 template <class S>
-concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner,
-                                     application_id id, const digest& secret, const std::optional<digest>& replaced,
-                                     const application_change& changed, const std::optional<suspension>& suspended,
+concept application_store = requires(S& s, const new_application& created, std::string_view client_id, user_id owner, application_id id,
+                                     const std::optional<user_id>& changed_by, const application_change& change,
                                      std::size_t applications_per_user_max) {
-    // Creates an application with a new id. error_kind::conflict if the client_id is taken, invalid if the owner already has
-    // `applications_per_user_max` applications.
+    // Creates an application with a new id. error_kind::conflict if the client_id is taken (by another application than the same owner's
+    // with the same secret), invalid if the owner already has `applications_per_user_max` applications.
     { s.create_application(created, applications_per_user_max) } -> std::same_as<result<application_id>>;
     // Returns the application with this client_id, or an empty optional if there is none.
     { s.find_application(client_id) } -> std::same_as<result<std::optional<application>>>;
     // Returns the owner's applications, oldest first, each with the number of its users.
     { s.applications_of(owner) } -> std::same_as<result<std::vector<application>>>;
-    // Changes an application. Returns true if the owner has such an application. If the application may no longer act for its owner, its
-    // tokens from `create_owner_token` are revoked.
-    { s.update_application(owner, id, changed) } -> std::same_as<result<bool>>;
-    // Adds a secret. Returns true if the owner has such an application and, unless `replaced` is empty, its newest secret has the digest
-    // `replaced`. The previous secret stays valid beside the new secret. A secret before the previous one is invalid as soon as the call
-    // returns.
-    { s.add_client_secret(owner, id, secret, replaced) } -> std::same_as<result<bool>>;
-    // Removes the older of two secrets, which is invalid as soon as the call returns. Returns true if the owner has such an application
-    // with an older secret.
-    { s.remove_older_secret(owner, id) } -> std::same_as<result<bool>>;
-    // Suspends an application, changes the reason, or resumes the application (empty). Returns true if there is such an application.
-    // Suspending revokes all its access tokens. While it is suspended it gets neither access tokens nor codes: `create_code` returns
-    // `suspended`, `answer_device_code` approves nothing, `redeem_code` and `refresh_access_token` return `unknown`, and
-    // `create_owner_token` creates nothing, also in calls that overlap. Its grants and refresh tokens stay.
-    { s.set_suspension(id, suspended) } -> std::same_as<result<bool>>;
+    // Changes an application in one step. Returns true if there is such an application, if it belongs to the user `changed_by` (empty: to
+    // any user, for the operator), and:
+    // - `client_secret_addition`: unless `replaced` is empty, the newest secret has the digest `replaced`, or is already the added secret;
+    // - `older_secret_removal`: it has an older secret.
+    // While an application is suspended it gets neither access tokens nor codes: `create_code` returns `suspended`, `answer_device_code`
+    // approves nothing, `redeem_code` and `refresh_access_token` return `unknown`, and `create_access_token` creates no token `for_owner`,
+    // also in calls that overlap. Its grants and refresh tokens stay.
+    { s.change_application(changed_by, id, change) } -> std::same_as<result<bool>>;
     // Deletes an application, with its codes, grants, access and refresh tokens. Returns true if the owner had the application.
     { s.delete_application(owner, id) } -> std::same_as<result<bool>>;
 };
@@ -59,12 +53,10 @@ concept application_store = requires(S& s, const new_application& created, std::
 /// exceed `limits::access_tokens_per_grant_max` may change nothing and return error_kind::too_many_requests, with the time at which there
 /// is room as `retry_at`. The stores of this library do both.
 template <class S>
-concept grant_store = requires(S& s, const new_authorization_code& code, const code_redemption& redemption,
-                               const token_refresh& refresh, const digest& token, user_id user, application_id application,
-                               const new_access_token& access, const new_device_code& device, const device_decision& decision,
-                               instant now, std::size_t rows_max) {
-    // Returns the scopes that this user has granted this application, or an empty optional if there is no grant, or it was revoked.
-    { s.granted_scopes(user, application) } -> std::same_as<result<std::optional<scope_set>>>;
+concept grant_store = access_token_store<S> &&
+                      requires(S& s, const new_authorization_code& code, const code_redemption& redemption, const token_refresh& refresh,
+                               const digest& token, user_id user, const new_device_code& device, const device_decision& decision,
+                               const sweep_request& sweep) {
     // Stores the code and adds its scopes to the grant, in one step. If the same code already exists and was not redeemed, it is replaced
     // if the new code `replaces` the end of the existing code. Changes nothing if the digest exists in any other case, if the application
     // is suspended, or if the code is `only_if_granted` and would add a scope, so that a concurrent revocation is not undone.
@@ -74,23 +66,19 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     // tokens exist when it returns. A failure leaves the code unchanged. A redeemed code is kept for `limits::spent_code_seconds` after its
     // expiry, so that reuse is detected. If its application uses the code again, later than `grace` after the redemption, the refresh token
     // that was created from the code and the access tokens of the code and of that refresh token are revoked; the result names the user if
-    // there were any. error_kind::conflict if one of the new digests exists.
+    // there were any. error_kind::conflict if one of the new digests exists. A call that was repeated with the same digests returns
+    // `redeemed` again and changes nothing, also after the grace.
     { s.redeem_code(redemption) } -> std::same_as<result<redeemed_code>>;
     // Creates an access token from a refresh token, which remains valid; parallel calls all succeed. The refresh token must have the
     // `covering` scopes. The access token gets the `narrowed` scopes, also if the refresh token does not have them by name. With a
     // `rotation`, a successor replaces the refresh token and keeps its end, access tokens and code. During the grace period, the replaced
     // token returns the same successor, even in parallel calls. After that, its use is `reused`, like the use of all tokens of the family
-    // that were replaced earlier. Reuse revokes the grant, and the result names its user. error_kind::conflict if a new digest exists.
+    // that were replaced earlier. Reuse revokes the grant, and the result names its user. error_kind::conflict if a new digest exists. A
+    // call that was repeated with the same digests returns its result again and changes nothing, also after the grace.
     { s.refresh_access_token(refresh) } -> std::same_as<result<refreshed_token>>;
-    // Revokes an access or refresh token of this application (RFC 7009). A refresh token is found by its own digest or its family's digest.
-    // The access tokens that were created with it are revoked, too. The result does not reveal if the token existed.
-    { s.revoke_oauth_token(application, token) } -> std::same_as<result<void>>;
     // Returns the access or refresh token with this digest, expired or not, or an empty optional if there is none. A refresh token is also
     // found by its family's digest.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
-    // Creates an access token for the accounts of an application's owner, but only if the application is confidential and may act for its
-    // owner, and the owner is the user. Returns true if the token was created. error_kind::conflict if the digest exists.
-    { s.create_owner_token(access) } -> std::same_as<result<bool>>;
     // Stores a device's request. error_kind::not_found if the application does not exist, conflict if another request has the same
     // `device_digest` or the same `user_digest`. If either digest equals the other digest of another request, a store may report a
     // conflict, or not. Beyond `limits::device_codes_per_application_max`, a store may delete the oldest requests.
@@ -104,12 +92,8 @@ concept grant_store = requires(S& s, const new_authorization_code& code, const c
     { s.answer_device_code(decision) } -> std::same_as<result<std::optional<device_answer>>>;
     // Returns the user's grants, oldest first.
     { s.grants_of(user) } -> std::same_as<result<std::vector<grant>>>;
-    // Revokes a grant, and deletes its codes, access and refresh tokens. Returns true if there was a grant.
-    { s.revoke_grant(user, application) } -> std::same_as<result<bool>>;
-    // Deletes at most `rows_max` codes, device codes and tokens that are no longer of use at `now`, and returns the number of deleted rows.
-    // A device code is of use for `limits::expired_device_code_seconds` after its expiry. Nothing is deleted before its end has passed,
-    // however far ahead the end is.
-    { s.sweep_expired(now, rows_max) } -> std::same_as<result<std::size_t>>;
+    // Deletes rows that are no longer of use, and returns their number; see `sweep_request::expired_at`.
+    { s.sweep(sweep) } -> std::same_as<result<std::size_t>>;
 };
 
 /// Stores applications, grants, codes and tokens. Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it
@@ -123,24 +107,19 @@ struct oauth_store_calls {
     result<application_id> (*create_application)(void*, const new_application&, std::size_t);
     result<std::optional<application>> (*find_application)(void*, std::string_view);
     result<std::vector<application>> (*applications_of)(void*, user_id);
-    result<bool> (*update_application)(void*, user_id, application_id, const application_change&);
-    result<bool> (*add_client_secret)(void*, user_id, application_id, const digest&, const std::optional<digest>&);
-    result<bool> (*remove_older_secret)(void*, user_id, application_id);
-    result<bool> (*set_suspension)(void*, application_id, const std::optional<suspension>&);
+    result<bool> (*change_application)(void*, const std::optional<user_id>&, application_id, const application_change&);
     result<bool> (*delete_application)(void*, user_id, application_id);
-    result<std::optional<scope_set>> (*granted_scopes)(void*, user_id, application_id);
     result<code_result> (*create_code)(void*, const new_authorization_code&);
     result<redeemed_code> (*redeem_code)(void*, const code_redemption&);
     result<refreshed_token> (*refresh_access_token)(void*, const token_refresh&);
-    result<void> (*revoke_oauth_token)(void*, application_id, const digest&);
     result<std::optional<oauth_token>> (*find_oauth_token)(void*, const digest&);
-    result<bool> (*create_owner_token)(void*, const new_access_token&);
+    result<bool> (*create_access_token)(void*, const new_access_token&);
+    result<bool> (*revoke)(void*, const revocation&);
     result<void> (*create_device_code)(void*, const new_device_code&);
     result<std::optional<device_code>> (*find_device_code)(void*, const digest&);
     result<std::optional<device_answer>> (*answer_device_code)(void*, const device_decision&);
     result<std::vector<grant>> (*grants_of)(void*, user_id);
-    result<bool> (*revoke_grant)(void*, user_id, application_id);
-    result<std::size_t> (*sweep_expired)(void*, instant, std::size_t);
+    result<std::size_t> (*sweep)(void*, const sweep_request&);
 };
 
 template <class T>
@@ -154,24 +133,12 @@ struct calls_of_oauth_store {
     static result<std::vector<application>> applications_of(void* object, user_id owner) {
         return object_at<T>(object).applications_of(owner);
     }
-    static result<bool> update_application(void* object, user_id owner, application_id id, const application_change& changed) {
-        return object_at<T>(object).update_application(owner, id, changed);
-    }
-    static result<bool> add_client_secret(void* object, user_id owner, application_id id, const digest& secret,
-                                          const std::optional<digest>& replaced) {
-        return object_at<T>(object).add_client_secret(owner, id, secret, replaced);
-    }
-    static result<bool> remove_older_secret(void* object, user_id owner, application_id id) {
-        return object_at<T>(object).remove_older_secret(owner, id);
-    }
-    static result<bool> set_suspension(void* object, application_id id, const std::optional<suspension>& suspended) {
-        return object_at<T>(object).set_suspension(id, suspended);
+    static result<bool> change_application(void* object, const std::optional<user_id>& changed_by, application_id id,
+                                           const application_change& change) {
+        return object_at<T>(object).change_application(changed_by, id, change);
     }
     static result<bool> delete_application(void* object, user_id owner, application_id id) {
         return object_at<T>(object).delete_application(owner, id);
-    }
-    static result<std::optional<scope_set>> granted_scopes(void* object, user_id user, application_id application) {
-        return object_at<T>(object).granted_scopes(user, application);
     }
     static result<code_result> create_code(void* object, const new_authorization_code& code) {
         return object_at<T>(object).create_code(code);
@@ -182,15 +149,13 @@ struct calls_of_oauth_store {
     static result<refreshed_token> refresh_access_token(void* object, const token_refresh& refresh) {
         return object_at<T>(object).refresh_access_token(refresh);
     }
-    static result<void> revoke_oauth_token(void* object, application_id application, const digest& token) {
-        return object_at<T>(object).revoke_oauth_token(application, token);
-    }
     static result<std::optional<oauth_token>> find_oauth_token(void* object, const digest& token) {
         return object_at<T>(object).find_oauth_token(token);
     }
-    static result<bool> create_owner_token(void* object, const new_access_token& access) {
-        return object_at<T>(object).create_owner_token(access);
+    static result<bool> create_access_token(void* object, const new_access_token& created) {
+        return object_at<T>(object).create_access_token(created);
     }
+    static result<bool> revoke(void* object, const revocation& revoked) { return object_at<T>(object).revoke(revoked); }
     static result<void> create_device_code(void* object, const new_device_code& device) {
         return object_at<T>(object).create_device_code(device);
     }
@@ -201,18 +166,12 @@ struct calls_of_oauth_store {
         return object_at<T>(object).answer_device_code(decision);
     }
     static result<std::vector<grant>> grants_of(void* object, user_id user) { return object_at<T>(object).grants_of(user); }
-    static result<bool> revoke_grant(void* object, user_id user, application_id application) {
-        return object_at<T>(object).revoke_grant(user, application);
-    }
-    static result<std::size_t> sweep_expired(void* object, instant now, std::size_t rows_max) {
-        return object_at<T>(object).sweep_expired(now, rows_max);
-    }
+    static result<std::size_t> sweep(void* object, const sweep_request& request) { return object_at<T>(object).sweep(request); }
 
     static constexpr oauth_store_calls table{
-            &create_application, &find_application, &applications_of, &update_application, &add_client_secret, &remove_older_secret,
-            &set_suspension, &delete_application, &granted_scopes, &create_code, &redeem_code, &refresh_access_token, &revoke_oauth_token,
-            &find_oauth_token, &create_owner_token, &create_device_code, &find_device_code, &answer_device_code, &grants_of, &revoke_grant,
-            &sweep_expired};
+            &create_application, &find_application, &applications_of, &change_application, &delete_application, &create_code, &redeem_code,
+            &refresh_access_token, &find_oauth_token, &create_access_token, &revoke, &create_device_code, &find_device_code,
+            &answer_device_code, &grants_of, &sweep};
 };
 
 }  // namespace detail
@@ -238,24 +197,12 @@ public:
         return calls_->find_application(object_, client_id);
     }
     [[nodiscard]] result<std::vector<application>> applications_of(user_id owner) const { return calls_->applications_of(object_, owner); }
-    [[nodiscard]] result<bool> update_application(user_id owner, application_id id, const application_change& changed) const {
-        return calls_->update_application(object_, owner, id, changed);
-    }
-    [[nodiscard]] result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
-                                                 const std::optional<digest>& replaced) const {
-        return calls_->add_client_secret(object_, owner, id, secret, replaced);
-    }
-    [[nodiscard]] result<bool> remove_older_secret(user_id owner, application_id id) const {
-        return calls_->remove_older_secret(object_, owner, id);
-    }
-    [[nodiscard]] result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) const {
-        return calls_->set_suspension(object_, id, suspended);
+    [[nodiscard]] result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                  const application_change& change) const {
+        return calls_->change_application(object_, changed_by, id, change);
     }
     [[nodiscard]] result<bool> delete_application(user_id owner, application_id id) const {
         return calls_->delete_application(object_, owner, id);
-    }
-    [[nodiscard]] result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) const {
-        return calls_->granted_scopes(object_, user, application);
     }
     [[nodiscard]] result<code_result> create_code(const new_authorization_code& code) const { return calls_->create_code(object_, code); }
     [[nodiscard]] result<redeemed_code> redeem_code(const code_redemption& redemption) const {
@@ -264,15 +211,13 @@ public:
     [[nodiscard]] result<refreshed_token> refresh_access_token(const token_refresh& refresh) const {
         return calls_->refresh_access_token(object_, refresh);
     }
-    [[nodiscard]] result<void> revoke_oauth_token(application_id application, const digest& token) const {
-        return calls_->revoke_oauth_token(object_, application, token);
-    }
     [[nodiscard]] result<std::optional<oauth_token>> find_oauth_token(const digest& token) const {
         return calls_->find_oauth_token(object_, token);
     }
-    [[nodiscard]] result<bool> create_owner_token(const new_access_token& access) const {
-        return calls_->create_owner_token(object_, access);
+    [[nodiscard]] result<bool> create_access_token(const new_access_token& created) const {
+        return calls_->create_access_token(object_, created);
     }
+    [[nodiscard]] result<bool> revoke(const revocation& revoked) const { return calls_->revoke(object_, revoked); }
     [[nodiscard]] result<void> create_device_code(const new_device_code& device) const {
         return calls_->create_device_code(object_, device);
     }
@@ -283,12 +228,7 @@ public:
         return calls_->answer_device_code(object_, decision);
     }
     [[nodiscard]] result<std::vector<grant>> grants_of(user_id user) const { return calls_->grants_of(object_, user); }
-    [[nodiscard]] result<bool> revoke_grant(user_id user, application_id application) const {
-        return calls_->revoke_grant(object_, user, application);
-    }
-    [[nodiscard]] result<std::size_t> sweep_expired(instant now, std::size_t rows_max) const {
-        return calls_->sweep_expired(object_, now, rows_max);
-    }
+    [[nodiscard]] result<std::size_t> sweep(const sweep_request& request) const { return calls_->sweep(object_, request); }
 };
 
 }  // namespace tollgate

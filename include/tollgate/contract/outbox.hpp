@@ -6,6 +6,7 @@
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/detail/reference.hpp>
 #include <tollgate/model/delivery.hpp>
+#include <tollgate/model/sweep.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -46,13 +47,12 @@ concept event_sink = requires(S& s, const event& reported, const message_seed& s
 /// it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
-                                           std::span<const attempt_result> ended, const account_ref& account,
-                                           hook_id hook, delivery_id delivery, instant now, instant ended_before, instant since,
-                                           std::size_t rows_max, std::optional<delivery_id> which, const event& reported,
-                                           const message_seed& seed, std::optional<delivery_state> state) {
-    // Adds a delivery of this event, due now, for this hook alone, also if the hook is for another event. Test events use it. Returns true
-    // if the event's account has such a hook. error_kind::conflict if the hook is disabled.
-    { s.append_event_to(hook, reported, seed, now) } -> std::same_as<result<bool>>;
+                                           std::span<const attempt_result> ended, const account_ref& account, hook_id only_to,
+                                           const delivery_query& query, const resend_request& resent, instant now, std::size_t rows_max,
+                                           const event& reported, const message_seed& seed, const sweep_request& sweep) {
+    // Adds a delivery of this event, due now, for the hook `only_to` alone, also if the hook is for another event. Test events use it.
+    // Returns the number of deliveries: none if the event's account has no such hook. error_kind::conflict if the hook is disabled.
+    { s.append_event(reported, seed, now, only_to) } -> std::same_as<result<std::size_t>>;
     // Returns hooks that may have a delivery to lease, at most `rows_max`, in the order in which they became due. A delivery can be leased
     // if its time has come or its lease has ended. A hook may be listed too early, but only until a `lease` call finds no due delivery.
     { s.due_hooks(now, rows_max) } -> std::same_as<result<due_hook_page>>;
@@ -69,27 +69,15 @@ concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> 
     // disabled hook are held: waiting deliveries at once, leased deliveries when they are completed and still have to be sent, or when
     // their lease has ended.
     { s.complete(ended, now) } -> std::same_as<result<std::vector<completion>>>;
-    // Returns the hook's deliveries, newest first, at most `rows_max`; none if the hook belongs to another account. With `which`, returns
-    // only older deliveries than that delivery, which need not exist any more; with `state`, only deliveries in that state.
-    { s.deliveries_of(account, hook, rows_max, which, state) } -> std::same_as<result<std::vector<tollgate::delivery>>>;
-    // Returns the hook's attempts, the most recently completed first, at most `rows_max`; with `which`, only attempts of that delivery. At
-    // least the last `limits::attempts_per_delivery_max` attempts of a delivery are kept.
-    { s.attempts_of(account, hook, rows_max, which) } -> std::same_as<result<std::vector<recorded_attempt>>>;
-    // Makes a delivery in any state due now and restarts its retry plan. Returns true if the account has such a delivery. If the delivery
-    // is leased, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is disabled by then).
-    // error_kind::conflict while its hook is disabled.
-    { s.resend(account, delivery, now) } -> std::same_as<result<bool>>;
-    // Makes the hook's given up deliveries due now that were created at `since` or later, and restarts their retry plans: the oldest first,
-    // at most `rows_max`. Returns the number of deliveries; none if the hook belongs to another account. error_kind::conflict if the hook
-    // is disabled.
-    { s.resend_given_up(account, hook, since, rows_max, now) } -> std::same_as<result<std::size_t>>;
-    // Enables a hook. Returns true if the account has such a hook. The hook is no longer disabled or failing; its held deliveries are due
-    // now, and their retry plans start over. error_kind::unavailable if there are so many deliveries that the call takes too long: the hook
-    // stays disabled, and another call continues.
-    { s.enable_hook(account, hook, now) } -> std::same_as<result<bool>>;
-    // Removes deliveries that have been delivered, given up or held since before `ended_before`, at most `rows_max`, with their attempts,
-    // events without deliveries, and remains of deleted hooks. Returns the number of removed deliveries.
-    { s.sweep_deliveries(ended_before, rows_max) } -> std::same_as<result<std::size_t>>;
+    // Returns the deliveries of the account's hook that `query` selects, newest first, with their last attempts; none if the hook belongs
+    // to another account.
+    { s.deliveries_of(account, query) } -> std::same_as<result<std::vector<listed_delivery>>>;
+    // Makes deliveries of the account's hooks due now and restarts their retry plans. Returns their number: none if the account has no such
+    // delivery. If a delivery is leased, it becomes due as soon as that attempt is completed, with any outcome (held, if its hook is
+    // disabled by then). error_kind::conflict while the hook is disabled.
+    { s.resend(account, resent, now) } -> std::same_as<result<std::size_t>>;
+    // Deletes deliveries, and returns their number; see `sweep_request::deliveries_ended_before`.
+    { s.sweep(sweep) } -> std::same_as<result<std::size_t>>;
 };
 
 /// An outbox to which other processes may append events. Several times a second, a worker compares the number that `changes_seen` returns,
@@ -116,29 +104,22 @@ concept backlog_source = outbox<S> && requires(S& s, instant now, std::size_t ro
 namespace detail {
 
 struct outbox_calls {
-    result<std::size_t> (*append_event)(void*, const event&, const message_seed&, instant);
-    result<bool> (*append_event_to)(void*, hook_id, const event&, const message_seed&, instant);
+    result<std::size_t> (*append_event)(void*, const event&, const message_seed&, instant, std::optional<hook_id>);
     result<due_hook_page> (*due_hooks)(void*, instant, std::size_t);
     result<std::vector<due_delivery>> (*lease)(void*, std::span<const lease_request>, const lease_time&);
     result<std::vector<completion>> (*complete)(void*, std::span<const attempt_result>, instant);
-    result<std::vector<delivery>> (*deliveries_of)(void*, const account_ref&, hook_id, std::size_t, std::optional<delivery_id>,
-                                                   std::optional<delivery_state>);
-    result<std::vector<recorded_attempt>> (*attempts_of)(void*, const account_ref&, hook_id, std::size_t, std::optional<delivery_id>);
-    result<bool> (*resend)(void*, const account_ref&, delivery_id, instant);
-    result<std::size_t> (*resend_given_up)(void*, const account_ref&, hook_id, instant, std::size_t, instant);
-    result<bool> (*enable_hook)(void*, const account_ref&, hook_id, instant);
-    result<std::size_t> (*sweep_deliveries)(void*, instant, std::size_t);
+    result<std::vector<listed_delivery>> (*deliveries_of)(void*, const account_ref&, const delivery_query&);
+    result<std::size_t> (*resend)(void*, const account_ref&, const resend_request&, instant);
+    result<std::size_t> (*sweep)(void*, const sweep_request&);
     std::optional<std::uint64_t> (*changes_seen)(void*) noexcept;
     result<delivery_backlog> (*backlog)(void*, instant, std::size_t);
 };
 
 template <class T>
 struct calls_of_outbox {
-    static result<std::size_t> append_event(void* object, const event& reported, const message_seed& seed, instant now) {
-        return object_at<T>(object).append_event(reported, seed, now);
-    }
-    static result<bool> append_event_to(void* object, hook_id hook, const event& reported, const message_seed& seed, instant now) {
-        return object_at<T>(object).append_event_to(hook, reported, seed, now);
+    static result<std::size_t> append_event(void* object, const event& reported, const message_seed& seed, instant now,
+                                            std::optional<hook_id> only_to) {
+        return object_at<T>(object).append_event(reported, seed, now, only_to);
     }
     static result<due_hook_page> due_hooks(void* object, instant now, std::size_t rows_max) {
         return object_at<T>(object).due_hooks(now, rows_max);
@@ -149,36 +130,20 @@ struct calls_of_outbox {
     static result<std::vector<completion>> complete(void* object, std::span<const attempt_result> ended, instant now) {
         return object_at<T>(object).complete(ended, now);
     }
-    static result<std::vector<delivery>> deliveries_of(void* object, const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                       std::optional<delivery_id> older_than, std::optional<delivery_state> state) {
-        return object_at<T>(object).deliveries_of(account, hook, rows_max, older_than, state);
+    static result<std::vector<listed_delivery>> deliveries_of(void* object, const account_ref& account, const delivery_query& query) {
+        return object_at<T>(object).deliveries_of(account, query);
     }
-    static result<std::vector<recorded_attempt>> attempts_of(void* object, const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                             std::optional<delivery_id> delivery) {
-        return object_at<T>(object).attempts_of(account, hook, rows_max, delivery);
+    static result<std::size_t> resend(void* object, const account_ref& account, const resend_request& resent, instant now) {
+        return object_at<T>(object).resend(account, resent, now);
     }
-    static result<bool> resend(void* object, const account_ref& account, delivery_id delivery, instant now) {
-        return object_at<T>(object).resend(account, delivery, now);
-    }
-    static result<std::size_t> resend_given_up(void* object, const account_ref& account, hook_id hook, instant since,
-                                               std::size_t rows_max, instant now) {
-        return object_at<T>(object).resend_given_up(account, hook, since, rows_max, now);
-    }
-    static result<bool> enable_hook(void* object, const account_ref& account, hook_id hook, instant now) {
-        return object_at<T>(object).enable_hook(account, hook, now);
-    }
-    static result<std::size_t> sweep_deliveries(void* object, instant ended_before, std::size_t rows_max) {
-        return object_at<T>(object).sweep_deliveries(ended_before, rows_max);
-    }
+    static result<std::size_t> sweep(void* object, const sweep_request& request) { return object_at<T>(object).sweep(request); }
     static std::optional<std::uint64_t> changes_seen(void* object) noexcept { return object_at<T>(object).changes_seen(); }
     static result<delivery_backlog> backlog(void* object, instant now, std::size_t rows_max) {
         return object_at<T>(object).backlog(now, rows_max);
     }
 
     static consteval outbox_calls make_table() {
-        outbox_calls calls{
-                &append_event, &append_event_to, &due_hooks, &lease, &complete, &deliveries_of, &attempts_of, &resend, &resend_given_up,
-                &enable_hook, &sweep_deliveries, nullptr, nullptr};
+        outbox_calls calls{&append_event, &due_hooks, &lease, &complete, &deliveries_of, &resend, &sweep, nullptr, nullptr};
         if constexpr (shared_outbox<T>) calls.changes_seen = &changes_seen;
         if constexpr (backlog_source<T>) calls.backlog = &backlog;
         return calls;
@@ -207,11 +172,9 @@ public:
     }
 
     /// Each calls the object's function of this name; see `outbox`.
-    [[nodiscard]] result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) const {
-        return calls_->append_event(object_, reported, seed, now);
-    }
-    [[nodiscard]] result<bool> append_event_to(hook_id hook, const event& reported, const message_seed& seed, instant now) const {
-        return calls_->append_event_to(object_, hook, reported, seed, now);
+    [[nodiscard]] result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                                   std::optional<hook_id> only_to = {}) const {
+        return calls_->append_event(object_, reported, seed, now, only_to);
     }
     [[nodiscard]] result<due_hook_page> due_hooks(instant now, std::size_t rows_max) const {
         return calls_->due_hooks(object_, now, rows_max);
@@ -222,28 +185,13 @@ public:
     [[nodiscard]] result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) const {
         return calls_->complete(object_, ended, now);
     }
-    [[nodiscard]] result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                              std::optional<delivery_id> older_than,
-                                                              std::optional<delivery_state> state) const {
-        return calls_->deliveries_of(object_, account, hook, rows_max, older_than, state);
+    [[nodiscard]] result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) const {
+        return calls_->deliveries_of(object_, account, query);
     }
-    [[nodiscard]] result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                    std::optional<delivery_id> delivery) const {
-        return calls_->attempts_of(object_, account, hook, rows_max, delivery);
+    [[nodiscard]] result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) const {
+        return calls_->resend(object_, account, resent, now);
     }
-    [[nodiscard]] result<bool> resend(const account_ref& account, delivery_id delivery, instant now) const {
-        return calls_->resend(object_, account, delivery, now);
-    }
-    [[nodiscard]] result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
-                                                      instant now) const {
-        return calls_->resend_given_up(object_, account, hook, since, rows_max, now);
-    }
-    [[nodiscard]] result<bool> enable_hook(const account_ref& account, hook_id hook, instant now) const {
-        return calls_->enable_hook(object_, account, hook, now);
-    }
-    [[nodiscard]] result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) const {
-        return calls_->sweep_deliveries(object_, ended_before, rows_max);
-    }
+    [[nodiscard]] result<std::size_t> sweep(const sweep_request& request) const { return calls_->sweep(object_, request); }
 
     /// Returns true if the object is a `shared_outbox`.
     [[nodiscard]] bool tells_changes() const noexcept { return calls_->changes_seen != nullptr; }

@@ -11,6 +11,7 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/session.hpp>
+#include <tollgate/model/sweep.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -239,23 +240,21 @@ concept repeated_change_source = password_changer<S> && requires(S& s, const htt
 ///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept session_store = requires(S& s, const stored_session& session, const digest& cookie, const std::optional<digest>& except,
-                                 user_id user, instant now, instant created_before, instant seen_before, std::size_t rows_max) {
-    // Stores a session. error_kind::conflict if the digest exists.
+concept session_store = requires(S& s, const stored_session& session, const digest& cookie, const session_selection& ended,
+                                 user_id user, instant now, const sweep_request& sweep) {
+    // Stores a session. error_kind::conflict if the digest exists (for another session than the same user's that began at the same time).
     { s.create_session(session) } -> std::same_as<result<void>>;
     // Returns the session with this digest of its cookie, or an empty optional if there is none.
     { s.find_session(cookie) } -> std::same_as<result<std::optional<stored_session>>>;
     // Sets the time of the session's last use to `now`, even if that is earlier than the stored time: the clock may have been set back.
     // Succeeds if the session does not exist.
     { s.touch_session(cookie, now) } -> std::same_as<result<void>>;
-    // Ends a session, which is invalid as soon as the call returns. Returns true if there was such a session.
-    { s.end_session(cookie) } -> std::same_as<result<bool>>;
     // Returns the user's sessions, most recently used first; none if there is no such user. Expired sessions are listed until a sweep.
     { s.sessions_of(user) } -> std::same_as<result<std::vector<stored_session>>>;
-    // Ends all sessions of a user except `except`, for instance after a password change.
-    { s.end_sessions_of(user, except) } -> std::same_as<result<void>>;
-    // Deletes sessions created before `created_before` or last used before `seen_before`, at most `rows_max`, and returns their number.
-    { s.sweep_sessions(created_before, seen_before, rows_max) } -> std::same_as<result<std::size_t>>;
+    // Ends sessions, which are invalid as soon as the call returns. Returns true if there was such a session.
+    { s.end_sessions(ended) } -> std::same_as<result<bool>>;
+    // Deletes sessions, and returns their number; see `sweep_request::sessions`.
+    { s.sweep(sweep) } -> std::same_as<result<std::size_t>>;
 };
 
 namespace detail {

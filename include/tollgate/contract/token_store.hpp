@@ -24,110 +24,94 @@ namespace tollgate::inline v0 {
 /// Thread rule: callable from many threads at once. Blocking: allowed. A store that does not block declares
 /// `static constexpr bool blocking = false`; see `may_block`. Errors: an `error` (unavailable, internal); nothing is thrown.
 template <class S>
-concept credential_source = requires(S& s, std::string_view username, const digest& token) {
-    // Returns the personal token with this username, compared byte for byte, or an empty optional if there is none or it was revoked.
-    // Clients may send any username of 0 to 32 bytes; stored usernames are never empty.
-    { s.find_personal_token(username) } -> std::same_as<result<std::optional<token_credential>>>;
-    // Returns the access token with this digest, expired or not, or an empty optional if there is none or it was revoked.
-    { s.find_access_token(token) } -> std::same_as<result<std::optional<token_credential>>>;
+concept credential_source = requires(S& s, const credential_key& key) {
+    // Returns the credential with this key, or an empty optional if there is none or it was revoked: the personal token with this username,
+    // compared byte for byte, or the access token with this digest, expired or not. Clients may send any username of 0 to 32 bytes; stored
+    // usernames are never empty. A store without access tokens finds none.
+    { s.find_credential(key) } -> std::same_as<result<std::optional<token_credential>>>;
 };
 
 /// A blocking store that caches credentials. Optional: requests that need nothing else are then answered on the I/O thread. For `unknown`,
-/// the library calls `find_personal_token` or `find_access_token` on a worker.
+/// the library calls `find_credential` on a worker.
 ///
-/// The functions never block and never query the store. They are called for every request with well-formed credentials.
+/// The function never blocks and never queries the store. It is called for every request with well-formed credentials.
 template <class S>
-concept credential_cache = credential_source<S> && requires(const S& s, std::string_view username, const digest& token) {
-    // Returns the present result of `find_personal_token`; unknown if that needs a query.
-    { s.cached_personal_token(username) } noexcept -> std::same_as<lookup<token_credential>>;
-    // Returns the present result of `find_access_token`; unknown if that needs a query.
-    { s.cached_access_token(token) } noexcept -> std::same_as<lookup<token_credential>>;
+concept credential_cache = credential_source<S> && requires(const S& s, const credential_key& key) {
+    // Returns the present result of `find_credential`; unknown if that needs a query.
+    { s.cached_credential(key) } noexcept -> std::same_as<lookup<token_credential>>;
 };
 
 /// Stores personal tokens. Every verb is atomic. When it returns, its effect is as durable as the store.
 ///
+/// A call that failed may have had its effect, for instance if a connection ended before its result arrived. So a verb that is called again
+/// with the same digests, and has had its effect, returns the result of the first call. This holds for all contracts of a store.
+///
 /// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`. An adapter is correct if it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
-concept token_store = credential_source<S> && requires(S& s, const new_personal_token& personal,
-                                                       std::size_t tokens_per_user_max,
-                                                       const personal_token_renewal& renewed, user_id user, token_id id) {
-    // Creates a token with a new id. error_kind::conflict if the username is taken, invalid if the user already has `tokens_per_user_max`
-    // tokens: counting and creating is one step, so that parallel calls cannot exceed the bound.
-    { s.create_personal_token(personal, tokens_per_user_max) } -> std::same_as<result<token_id>>;
+concept token_store = credential_source<S> && requires(S& s, const new_personal_token& created, std::size_t tokens_per_user_max,
+                                                       const personal_token_renewal& renewed, user_id user, token_id id,
+                                                       const revocation& revoked) {
+    // Creates a token with a new id. error_kind::conflict if the username is taken (by another token than the same user's with the same
+    // secret), invalid if the user already has `tokens_per_user_max` tokens: counting and creating is one step, so that parallel calls
+    // cannot exceed the bound.
+    { s.create_personal_token(created, tokens_per_user_max) } -> std::same_as<result<token_id>>;
     // Returns the user's tokens, oldest first.
     { s.personal_tokens_of(user) } -> std::same_as<result<std::vector<personal_token>>>;
     // Replaces a token's secret, `created_at` and `expires_at`, and keeps its username, description, scopes and last use. Returns true if
-    // the user has such a token and, unless `renewed.replaced` is empty, its secret has the digest `renewed.replaced`. The old secret is
-    // invalid as soon as the call returns.
+    // the user has such a token and, unless `renewed.replaced` is empty, its secret has the digest `renewed.replaced`, or already the new
+    // digest. The old secret is invalid as soon as the call returns.
     { s.renew_personal_token(user, id, renewed) } -> std::same_as<result<bool>>;
-    // Revokes a token, which is invalid as soon as the call returns. Returns true if there was such a token.
-    { s.revoke_personal_token(id) } -> std::same_as<result<bool>>;
+    // Revokes a personal token, which is invalid as soon as the call returns. Returns true if there was such a token. A store returns false
+    // for kinds of tokens that it does not keep.
+    { s.revoke(revoked) } -> std::same_as<result<bool>>;
 };
 
-/// Stores access tokens that your own code issues. Optional: the verbs of `oauth_store` create and revoke the tokens of OAuth 2.0.
+/// Stores access tokens. Part of `grant_store`, and useful alone for a store with access tokens that your own code issues.
 template <class S>
-concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const digest& token) {
-    // Creates a token. error_kind::conflict if the digest exists; too_many_requests, with `retry_at`, if the application has as many valid
-    // tokens of a user as the store keeps. The store deletes no valid token instead.
-    { s.create_access_token(created) } -> std::same_as<result<void>>;
-    // Revokes a token. Returns true if there was such a token.
-    { s.revoke_access_token(token) } -> std::same_as<result<bool>>;
+concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const revocation& revoked) {
+    // Creates a token. Returns true if it was created; false only for a token `for_owner` to which the application has no right.
+    // error_kind::conflict if the digest exists (for another token than the same user's and application's); too_many_requests, with
+    // `retry_at`, if the application has as many valid tokens of a user as the store keeps. The store deletes no valid token instead.
+    { s.create_access_token(created) } -> std::same_as<result<bool>>;
+    // Revokes tokens, which are invalid as soon as the call returns. Returns true if there was a token or a grant to revoke.
+    { s.revoke(revoked) } -> std::same_as<result<bool>>;
 };
 
 /// Records when a credential was last used, for the display to its owner. Optional.
 ///
-/// The library calls the functions about once an hour for a credential and about once a second in total, so each call may write to disk. An
+/// The library calls the function about once an hour for a credential and about once a second in total, so each call may write to disk. An
 /// error does not affect the request.
 template <class S>
-concept use_recorder = requires(S& s, std::string_view username, const digest& token, instant now, std::string_view from) {
-    // Sets the token's `last_used_at` and `last_used_from`, a network such as 203.0.113.0/24, or empty. Succeeds if there is no such token.
-    { s.record_personal_token_use(username, now, from) } -> std::same_as<result<void>>;
-    // Sets the token's `last_used_at`, and that of the grant that the token belongs to, if any. Succeeds if there is no such token.
-    { s.record_access_token_use(token, now) } -> std::same_as<result<void>>;
+concept use_recorder = requires(S& s, const credential_key& key, instant now, std::string_view from) {
+    // Sets `last_used_at` of a token, and of the grant that an access token belongs to, if any. Sets `last_used_from` of a personal token
+    // to `from`, a network such as 203.0.113.0/24, or empty. Succeeds if there is no such token.
+    { s.record_use(key, now, from) } -> std::same_as<result<void>>;
 };
 
 namespace detail {
 
 struct credential_source_calls {
-    result<std::optional<token_credential>> (*find_personal_token)(void*, std::string_view);
-    result<std::optional<token_credential>> (*find_access_token)(void*, const digest&);
-    lookup<token_credential> (*cached_personal_token)(void*, std::string_view) noexcept;  // null if the store caches no credentials
-    lookup<token_credential> (*cached_access_token)(void*, const digest&) noexcept;
-    result<void> (*record_personal_token_use)(void*, std::string_view, instant, std::string_view);  // null if the store records no uses
-    result<void> (*record_access_token_use)(void*, const digest&, instant);
+    result<std::optional<token_credential>> (*find_credential)(void*, const credential_key&);
+    lookup<token_credential> (*cached_credential)(void*, const credential_key&) noexcept;  // null if the store caches no credentials
+    result<void> (*record_use)(void*, const credential_key&, instant, std::string_view);   // null if the store records no uses
 };
 
 template <class S>
 struct calls_of_credential_source {
-    static result<std::optional<token_credential>> find_personal_token(void* object, std::string_view username) {
-        return object_at<S>(object).find_personal_token(username);
+    static result<std::optional<token_credential>> find_credential(void* object, const credential_key& key) {
+        return object_at<S>(object).find_credential(key);
     }
-    static result<std::optional<token_credential>> find_access_token(void* object, const digest& token) {
-        return object_at<S>(object).find_access_token(token);
+    static lookup<token_credential> cached_credential(void* object, const credential_key& key) noexcept {
+        return object_at<S>(object).cached_credential(key);
     }
-    static lookup<token_credential> cached_personal_token(void* object, std::string_view username) noexcept {
-        return object_at<S>(object).cached_personal_token(username);
-    }
-    static lookup<token_credential> cached_access_token(void* object, const digest& token) noexcept {
-        return object_at<S>(object).cached_access_token(token);
-    }
-    static result<void> record_personal_token_use(void* object, std::string_view username, instant now, std::string_view from) {
-        return object_at<S>(object).record_personal_token_use(username, now, from);
-    }
-    static result<void> record_access_token_use(void* object, const digest& token, instant now) {
-        return object_at<S>(object).record_access_token_use(token, now);
+    static result<void> record_use(void* object, const credential_key& key, instant now, std::string_view from) {
+        return object_at<S>(object).record_use(key, now, from);
     }
 
     static consteval credential_source_calls make_table() {
-        credential_source_calls calls{&find_personal_token, &find_access_token, nullptr, nullptr, nullptr, nullptr};
-        if constexpr (credential_cache<S>) {
-            calls.cached_personal_token = &cached_personal_token;
-            calls.cached_access_token = &cached_access_token;
-        }
-        if constexpr (use_recorder<S>) {
-            calls.record_personal_token_use = &record_personal_token_use;
-            calls.record_access_token_use = &record_access_token_use;
-        }
+        credential_source_calls calls{&find_credential, nullptr, nullptr};
+        if constexpr (credential_cache<S>) calls.cached_credential = &cached_credential;
+        if constexpr (use_recorder<S>) calls.record_use = &record_use;
         return calls;
     }
     static constexpr credential_source_calls table = make_table();
@@ -137,7 +121,7 @@ struct token_store_calls {
     result<token_id> (*create_personal_token)(void*, const new_personal_token&, std::size_t);
     result<std::vector<personal_token>> (*personal_tokens_of)(void*, user_id);
     result<bool> (*renew_personal_token)(void*, user_id, token_id, const personal_token_renewal&);
-    result<bool> (*revoke_personal_token)(void*, token_id);
+    result<bool> (*revoke)(void*, const revocation&);
 };
 
 template <class S>
@@ -151,9 +135,9 @@ struct calls_of_token_store {
     static result<bool> renew_personal_token(void* object, user_id user, token_id id, const personal_token_renewal& renewed) {
         return object_at<S>(object).renew_personal_token(user, id, renewed);
     }
-    static result<bool> revoke_personal_token(void* object, token_id id) { return object_at<S>(object).revoke_personal_token(id); }
+    static result<bool> revoke(void* object, const revocation& revoked) { return object_at<S>(object).revoke(revoked); }
 
-    static constexpr token_store_calls table{&create_personal_token, &personal_tokens_of, &renew_personal_token, &revoke_personal_token};
+    static constexpr token_store_calls table{&create_personal_token, &personal_tokens_of, &renew_personal_token, &revoke};
 };
 
 }  // namespace detail
@@ -170,44 +154,32 @@ public:
         static_assert(credential_source<S>, "tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp");
         if constexpr (credential_source<S>) {
             // Only public members: a store may inherit another store privately, and make only some of its members public.
-            if constexpr (requires { &S::cached_personal_token; } || requires { &S::cached_access_token; })
-                static_assert(credential_cache<S>,
-                              "tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy "
-                              "credential_cache; read tollgate/contract/token_store.hpp");
-            if constexpr (requires { &S::record_personal_token_use; } || requires { &S::record_access_token_use; })
-                static_assert(use_recorder<S>,
-                              "tollgate: a member named record_personal_token_use or record_access_token_use exists, but this does not "
-                              "satisfy use_recorder; read tollgate/contract/token_store.hpp");
+            if constexpr (requires { &S::cached_credential; })
+                static_assert(credential_cache<S>, "tollgate: a member named cached_credential exists, but this does not satisfy "
+                                                   "credential_cache; read tollgate/contract/token_store.hpp");
+            if constexpr (requires { &S::record_use; })
+                static_assert(use_recorder<S>, "tollgate: a member named record_use exists, but this does not satisfy use_recorder; "
+                                               "read tollgate/contract/token_store.hpp");
             refer_to(store, detail::calls_of_credential_source<S>::table);
         }
     }
 
-    /// Each calls the object's function of this name; see `credential_source`.
-    [[nodiscard]] result<std::optional<token_credential>> find_personal_token(std::string_view username) const {
-        return calls_->find_personal_token(object_, username);
-    }
-    [[nodiscard]] result<std::optional<token_credential>> find_access_token(const digest& token) const {
-        return calls_->find_access_token(object_, token);
+    /// Calls the object's function of this name; see `credential_source`.
+    [[nodiscard]] result<std::optional<token_credential>> find_credential(const credential_key& key) const {
+        return calls_->find_credential(object_, key);
     }
 
-    /// Each calls the object's function of this name; see `credential_cache`. Returns `unknown` if the store is not a `credential_cache`.
-    [[nodiscard]] lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
-        if (calls_->cached_personal_token == nullptr) return lookup<token_credential>::unknown();
-        return calls_->cached_personal_token(object_, username);
-    }
-    [[nodiscard]] lookup<token_credential> cached_access_token(const digest& token) const noexcept {
-        if (calls_->cached_access_token == nullptr) return lookup<token_credential>::unknown();
-        return calls_->cached_access_token(object_, token);
+    /// Calls the object's function of this name; see `credential_cache`. Returns `unknown` if the store is not a `credential_cache`.
+    [[nodiscard]] lookup<token_credential> cached_credential(const credential_key& key) const noexcept {
+        if (calls_->cached_credential == nullptr) return lookup<token_credential>::unknown();
+        return calls_->cached_credential(object_, key);
     }
 
     /// Returns true if the object is a `use_recorder`.
-    [[nodiscard]] bool records_uses() const noexcept { return calls_->record_personal_token_use != nullptr; }
-    /// Each calls the object's function of this name; see `use_recorder`. Precondition: records_uses().
-    [[nodiscard]] result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) const {
-        return calls_->record_personal_token_use(object_, username, now, from);
-    }
-    [[nodiscard]] result<void> record_access_token_use(const digest& token, instant now) const {
-        return calls_->record_access_token_use(object_, token, now);
+    [[nodiscard]] bool records_uses() const noexcept { return calls_->record_use != nullptr; }
+    /// Calls the object's function of this name; see `use_recorder`. Precondition: records_uses().
+    [[nodiscard]] result<void> record_use(const credential_key& key, instant now, std::string_view from) const {
+        return calls_->record_use(object_, key, now, from);
     }
 };
 
@@ -234,7 +206,7 @@ public:
     [[nodiscard]] result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) const {
         return calls_->renew_personal_token(object_, user, id, renewed);
     }
-    [[nodiscard]] result<bool> revoke_personal_token(token_id id) const { return calls_->revoke_personal_token(object_, id); }
+    [[nodiscard]] result<bool> revoke(const revocation& revoked) const { return calls_->revoke(object_, revoked); }
 };
 
 }  // namespace tollgate

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -65,14 +66,34 @@ struct application {
     std::optional<suspension> suspended = {};  ///< empty unless it is suspended
 };
 
-/// The properties that the owner of an application may change.
-struct application_change {
+/// The properties that the owner of an application may change, as one change: all are set.
+struct application_fields {
     std::string name;
     std::string website;
     std::string description;
     std::vector<std::string> redirect_urls;  ///< no URL is empty or contains control characters; the order is kept
+    /// If false, the tokens with `new_access_token::for_owner` are revoked.
     bool acts_for_owner = false;
 };
+
+/// Adds a client secret. The previous secret stays valid beside it; a secret before the previous one is invalid as soon as the call
+/// returns.
+struct client_secret_addition {
+    digest secret_digest;
+    /// The digest of the secret that is the newest until now; a different newest secret is not changed. Empty: any secret.
+    std::optional<digest> replaced{};
+};
+
+/// Removes the older of two client secrets, which is invalid as soon as the call returns.
+struct older_secret_removal {};
+
+/// Suspends an application, changes the reason, or resumes the application (empty). Suspending revokes all its access tokens.
+struct suspension_change {
+    std::optional<suspension> suspended;
+};
+
+/// A change of an application.
+using application_change = std::variant<application_fields, client_secret_addition, older_secret_removal, suspension_change>;
 
 /// An application to be stored.
 struct new_application {

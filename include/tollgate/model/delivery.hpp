@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -143,13 +144,32 @@ struct delivery {
     std::optional<instant> next_attempt_at{};  ///< set while the delivery waits; during an attempt, the end of its lease
 };
 
-/// An attempt in a hook's history.
-struct recorded_attempt {
-    delivery_id delivery;
-    std::string event;
-    public_id message_id;
-    tollgate::attempt attempt;
+/// A selection of a hook's deliveries, of which a store lists the newest.
+struct delivery_query {
+    hook_id hook;
+    std::size_t rows_max = 0;                    ///< the number of deliveries
+    std::optional<delivery_id> delivery{};       ///< only this delivery
+    std::optional<delivery_id> older_than{};     ///< only older deliveries than this delivery, which need not exist any more
+    std::optional<delivery_state> state{};       ///< only deliveries in this state
+    std::size_t attempts_max = 0;                ///< the number of attempts that are listed of each delivery
 };
+
+/// A delivery with its last attempts, the most recently completed first. At least the last `limits::attempts_per_delivery_max` attempts of
+/// a delivery are kept.
+struct listed_delivery {
+    tollgate::delivery delivery;
+    std::vector<attempt> attempts{};
+};
+
+/// Given up deliveries of a hook: the oldest first, at most `rows_max`.
+struct given_up_deliveries {
+    hook_id hook;
+    instant since;  ///< only deliveries that were created at this time or later
+    std::size_t rows_max = 0;
+};
+
+/// The deliveries that a store's `resend` makes due: one in any state, or given up deliveries.
+using resend_request = std::variant<delivery_id, given_up_deliveries>;
 
 /// A hook that may have a delivery to send.
 struct due_hook {

@@ -105,11 +105,15 @@ struct stored_code {
     instant expires_at;
     std::string_view redirect;
     std::optional<std::string_view> code_challenge{};
+    /// Digest of the refresh token that the redemption created, if the token still exists and was not replaced.
+    std::optional<digest> refresh_digest{};
 };
 
 /// Decides the result of redeeming a known code of the application, for the verb `redeem_code` of a store. After `redeemed` the store
-/// creates the tokens; after `reused` it revokes the tokens that the first redemption created. Thread rule: any thread.
+/// creates the tokens, unless the code has a `redeemed_at`: then they exist, because the call repeats the redemption. After `reused` the
+/// store revokes the tokens that the first redemption created. Thread rule: any thread.
 [[nodiscard]] inline redemption_result judge_redemption(const stored_code& code, const code_redemption& shown) noexcept {
+    if (code.redeemed_at && code.refresh_digest == shown.tokens.refresh_digest) return redemption_result::redeemed;
     if (code.redeemed_at)
         return is_recent(*code.redeemed_at, shown.now, shown.grace) ? redemption_result::repeated : redemption_result::reused;
     if (has_come(code.expires_at, shown.now, std::chrono::hours{limits::code_hours_max})) return redemption_result::expired;
@@ -167,19 +171,21 @@ enum class refresh_result : std::uint8_t {
 
 /// The stored properties of a refresh token on which a refresh depends.
 struct stored_refresh_token {
-    bool is_current = true;  ///< true if the presented token is the stored token; false if it is another token of the family
+    const digest& token;  ///< digest of the stored token; the presented token may be another token of its family
     const digest* replaced = nullptr;  ///< digest of the token that the stored token replaced; null if there was none
     instant replaced_at{};
     const scope_set& scopes;
 };
 
 /// Decides the result of using a known, unexpired refresh token of the application, for the verb `refresh_access_token` of a store. After
-/// `reused` the store revokes the grant. Thread rule: any thread.
+/// `reused` the store revokes the grant. After `refreshed` the access token may exist already, because the call repeats a refresh. Thread
+/// rule: any thread.
 [[nodiscard]] inline refresh_result judge_refresh(const stored_refresh_token& token, const token_refresh& shown) noexcept {
-    if (!token.is_current) {
-        const bool was_just_replaced = token.replaced != nullptr && *token.replaced == shown.refresh_digest && shown.rotation &&
-                                       is_recent(token.replaced_at, shown.now, shown.rotation->grace);
-        if (!was_just_replaced) return refresh_result::reused;
+    if (token.token != shown.refresh_digest) {
+        const bool was_last = shown.rotation && token.replaced != nullptr && *token.replaced == shown.refresh_digest;
+        const bool may_repeat = was_last && (token.token == shown.rotation->successor_digest ||
+                                             is_recent(token.replaced_at, shown.now, shown.rotation->grace));
+        if (!may_repeat) return refresh_result::reused;
     }
     if (!token.scopes.contains_all(shown.covering)) return refresh_result::too_wide;
     return refresh_result::refreshed;

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace tollgate::inline v0 {
 
@@ -83,11 +84,30 @@ struct new_hook {
     std::optional<digest> idempotency_key = {};  ///< unique among hooks: a repeated request with the same key creates nothing
 };
 
-/// The properties that the owner of a hook may change.
-struct hook_change {
+/// Sets a hook's event and target. Waiting deliveries are sent to the new target. A target that differs from the previous target has not
+/// failed yet, so `failing_since` becomes empty.
+struct hook_fields {
     std::string event;
     std::string target_url;
+    std::size_t hooks_per_event_max = 0;  ///< the bound of the account's hooks for one event, as in `create_hook`
 };
+
+/// Replaces a hook's secret. From now on, deliveries are signed with `secret`; until `old_valid_until`, also with the replaced secret; and
+/// with secrets that were replaced earlier until they expire.
+struct hook_secret_replacement {
+    std::string secret;
+    instant old_valid_until;
+    /// The digest of the secret to be replaced; a different secret is not changed. Empty: any secret.
+    std::optional<digest> replaced{};
+};
+
+/// Enables a hook. The hook is no longer disabled or failing; its held deliveries are due at `now`, and their retry plans start over.
+struct hook_enabling {
+    instant now;
+};
+
+/// A change of a hook.
+using hook_change = std::variant<hook_fields, hook_secret_replacement, hook_enabling>;
 
 /// Returns the host that a hook's deliveries are counted for: the normalized scheme, host and port of its target, or the target itself if
 /// it is not a URL.

@@ -12,6 +12,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 
 namespace tollgate::inline v0 {
 
@@ -59,7 +61,48 @@ struct new_access_token {
     scope_set scopes;
     instant created_at;
     instant expires_at;
+    /// True for a token for the accounts of the application's owner (RFC 6749 section 4.4). It is created only if the application is
+    /// confidential, may act for its owner and is not suspended, and if the owner is `user`.
+    bool for_owner = false;
 };
+
+/// Names a personal token by its username: 0 to 32 bytes of any value, valid during the call.
+struct personal_token_key {
+    std::string_view username;
+
+    friend bool operator==(const personal_token_key&, const personal_token_key&) noexcept = default;
+};
+
+/// Names an access token by the SHA-256 of the token.
+struct access_token_key {
+    digest token_digest;
+
+    friend bool operator==(const access_token_key&, const access_token_key&) noexcept = default;
+};
+
+/// Names the credential of a request.
+using credential_key = std::variant<personal_token_key, access_token_key>;
+
+/// Names the tokens that a store's `revoke` revokes: a personal token, by its id.
+struct personal_token_revocation {
+    token_id token;
+};
+
+/// Names an access token, or a refresh token with the access tokens that were created with it (RFC 7009). A refresh token is found by its
+/// own digest or its family's digest.
+struct oauth_token_revocation {
+    digest token_digest;
+    std::optional<application_id> application{};  ///< revokes only a token of this application; empty: a token of any application
+};
+
+/// Names the grant of a user to an application, with its codes, access tokens and refresh tokens.
+struct grant_revocation {
+    user_id user;
+    application_id application;
+};
+
+/// Names what a store's `revoke` revokes.
+using revocation = std::variant<personal_token_revocation, oauth_token_revocation, grant_revocation>;
 
 /// A credential with the data that authentication needs. It is read on every request, so it does not allocate.
 struct token_credential {

@@ -6,7 +6,9 @@
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
 
+#include <optional>
 #include <string>
+#include <variant>
 
 namespace tollgate::inline v0 {
 
@@ -27,6 +29,15 @@ struct stored_session {
     std::string signed_in_from = {};  ///< the network of the sign-in, such as 203.0.113.0/24; empty if unknown
     std::string user_agent = {};      ///< visible ASCII, at most `limits::session_user_agent_bytes_max`; may be empty
 };
+
+/// All sessions of a user except one, for instance after a password change.
+struct sessions_of_user {
+    user_id user;
+    std::optional<digest> except{};  ///< the digest of the cookie of the session that stays
+};
+
+/// The sessions that a store's `end_sessions` ends: the session with this digest of its cookie, or sessions of a user.
+using session_selection = std::variant<digest, sessions_of_user>;
 
 /// A session in the list of its user.
 struct listed_session {
