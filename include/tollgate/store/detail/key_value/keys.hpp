@@ -33,6 +33,7 @@ enum class table : char {
     deleted_hooks = 'g',            // hook
 
     events = 'E',                   // digest of the event
+    event_counts = 'L',             // digest of the event
     last_deliveries = 'N',          // hook
     deliveries = 'd',               // hook, ~delivery
     due_deliveries = 'p',           // hook, time, delivery: waiting, and leased until that time
@@ -40,15 +41,14 @@ enum class table : char {
     ended_deliveries = 'z',         // time, delivery: delivered, given up or held since then
     held_deliveries = 'y',          // hook, delivery
     ready_times = 'R',              // hook
-    ready_hooks = 'q',              // time, place, hook
-    ended_counts = 'M',             // hook
-    long_histories = 't',           // hook
-    attempts = 'm',                 // hook, delivery, ~number
+    ready_hooks = 'q',              // time, hook
+    histories = 'M',                // hook
+    attempts = 'm',                 // delivery, ~number
 
     applications = 'P',             // application
     client_ids = 'C',               // client_id
     applications_of_owner = 'o',    // owner, application
-    deleted_applications = 'a',     // application
+    ended_applications = 'a',       // application: suspended or deleted
     grants = 'w',                   // application, user
     grants_of_user = 'v',           // user, application
     user_counts = 'W',              // application
