@@ -27,6 +27,10 @@ inline constexpr char record_version = 1;
 template <class R>
 concept record = requires(R& r) { R::fields(r, [](auto&...) {}); };
 
+/// The greatest value of an enumeration in records, of its type: a greater one is damage.
+template <class E>
+inline constexpr bool last_value = false;
+
 /// Appends numbers big-endian, so that they have one form on all machines.
 class encoder {
 public:
@@ -140,8 +144,9 @@ private:
     template <class E>
         requires std::is_enum_v<E>
     void get(E& value) noexcept {
+        static_assert(std::same_as<decltype(last_value<E>), const E>, "the enumeration needs a last_value");
         const auto byte = take_number<std::uint8_t>();
-        is_damaged_ = is_damaged_ || byte > static_cast<std::uint8_t>(last_value(E{}));
+        is_damaged_ = is_damaged_ || byte > static_cast<std::uint8_t>(last_value<E>);
         if (!is_damaged_) value = static_cast<E>(byte);
     }
     template <std::size_t Capacity>

@@ -186,15 +186,18 @@ inline void make_due(rows& all, stored_delivery& due, instant now) {
     queue(all, due.hook, now, true);
 }
 
-/// Holds waiting deliveries of a disabled hook, except those of leases in force. Returns true if more may be left.
-[[nodiscard]] inline bool hold_some(rows& all, hook_id hook, instant now) {
-    // Leases in force are few: no host has more than a dispatcher allows.
+/// The leases of a disabled hook whose deliveries stay as they are.
+enum class kept_leases : std::uint8_t { all, in_force };
+
+/// Holds waiting deliveries of a disabled hook, except leased ones. Returns true if more may be left.
+[[nodiscard]] inline bool hold_some(rows& all, hook_id hook, instant now, kept_leases kept) {
+    // Leases are few: no host has more than a dispatcher allows.
     const auto waiting = all.ids<delivery_id>(key{table::due_deliveries}.id(hook), 2 * step_rows_max);
     std::size_t held = 0;
     for (const delivery_id each : waiting) {
         if (held == step_rows_max) return true;
         auto delivery = existing_delivery(all, each);
-        if (delivery.is_leased(now)) continue;
+        if (kept == kept_leases::all ? delivery.record.leased_host.has_value() : delivery.is_leased(now)) continue;
         move(all, delivery, delivery_state::held, now);
         ++held;
     }

@@ -63,7 +63,7 @@ struct enabling_step {
 [[nodiscard]] inline enabling_step enable(rows& all, const account_ref& account, hook_id id, instant now) {
     auto hook = find_hook(all, account, id);
     if (!hook) return {};
-    if (hook->disabled_at && hold_some(all, id, now)) return {true, false};
+    if (hook->disabled_at && hold_some(all, id, now, kept_leases::in_force)) return {true, false};
     hook->set({});
     hook->is_changing_deliveries = release_some(all, id, now);
     write_hook(all, id, *hook);

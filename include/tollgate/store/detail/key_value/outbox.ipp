@@ -76,7 +76,7 @@ inline void lease_for(rows& all, const lease_request& request, const lease_time&
         return first;
     };
     if (hook->disabled_at) {
-        const bool has_more = hold_some(all, id, time.now);
+        const bool has_more = hold_some(all, id, time.now, kept_leases::in_force);
         if (const bool before = std::exchange(hook->is_changing_deliveries, has_more); before != has_more) all.put(hook_key(id), *hook);
         return queue(all, id, has_more ? std::optional{time.now} : first_time());
     }
@@ -151,7 +151,7 @@ inline completion complete_one(rows& all, const attempt_result& ended, instant n
     if (after.hook == before) return after.result;
     hook->set(after.hook);
     if (after.result == completion::hook_disabled) {
-        hook->is_changing_deliveries = hold_some(all, delivery->hook, now);  // `lease` holds the rest
+        hook->is_changing_deliveries = hold_some(all, delivery->hook, now, kept_leases::all);  // `lease` holds the rest
         if (hook->is_changing_deliveries) queue(all, delivery->hook, now, true);
         write_hook(all, delivery->hook, *hook);
     } else {

@@ -11,6 +11,7 @@
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
+#include <tollgate/store/detail/key_value/codec.hpp>
 
 #include <array>
 #include <cstdint>
@@ -24,14 +25,22 @@
 namespace tollgate::inline v0::key_value_detail {
 
 // The greatest stored value of each enumeration: a greater one is damage.
-constexpr hook_source last_value(hook_source) noexcept { return hook_source::manual; }
-constexpr disable_reason last_value(disable_reason) noexcept { return disable_reason::failing; }
-constexpr delivery_state last_value(delivery_state) noexcept { return delivery_state::held; }
-constexpr attempt_end last_value(attempt_end) noexcept { return attempt_end::bad_response; }
-constexpr attempt_cause last_value(attempt_cause) noexcept { return attempt_cause::certificate_invalid; }
-constexpr client_type last_value(client_type) noexcept { return client_type::resource_server; }
-constexpr suspension last_value(suspension) noexcept { return suspension::owner_disabled; }
-constexpr device_code_state last_value(device_code_state) noexcept { return device_code_state::denied; }
+template <>
+inline constexpr hook_source last_value<hook_source> = hook_source::manual;
+template <>
+inline constexpr disable_reason last_value<disable_reason> = disable_reason::failing;
+template <>
+inline constexpr delivery_state last_value<delivery_state> = delivery_state::held;
+template <>
+inline constexpr attempt_end last_value<attempt_end> = attempt_end::bad_response;
+template <>
+inline constexpr attempt_cause last_value<attempt_cause> = attempt_cause::certificate_invalid;
+template <>
+inline constexpr client_type last_value<client_type> = client_type::resource_server;
+template <>
+inline constexpr suspension last_value<suspension> = suspension::owner_disabled;
+template <>
+inline constexpr device_code_state last_value<device_code_state> = device_code_state::denied;
 
 /// A personal token. `Text` is std::string_view in a look-up, which copies nothing, and std::string where the record is changed.
 template <class Text>
