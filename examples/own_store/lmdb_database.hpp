@@ -1,6 +1,7 @@
 #pragma once
 
-// A database that has transactions of keys and values, LMDB, as a key_value_store: with it, record_store stores everything that Tollgate does.
+// A database that has transactions of keys and values, LMDB, as a key_value_store: with it, record_store stores everything that Tollgate
+// does.
 
 #include <tollgate/contract/key_value_store.hpp>
 
@@ -16,13 +17,14 @@
 
 namespace own_store {
 
-/// A file of LMDB. A commit is on disk when it returns. Any number of processes may use the file; one of them writes at a time, and readers do
-/// not wait. A process opens a file only once.
+/// A file of LMDB. A commit is on disk when it returns. Any number of processes may use the file; one of them writes at a time, and readers
+/// do not wait. A process opens a file only once.
 class lmdb_database {
 public:
     static constexpr bool blocking = true;  // a commit waits for the disk, and a transaction for those of other processes
 
-    /// Opens the file, or creates it. `bytes_max` is the size to which it can grow; only address space is reserved. Throws std::runtime_error.
+    /// Opens the file, or creates it. `bytes_max` is the size to which it can grow; only address space is reserved. Throws
+    /// std::runtime_error.
     explicit lmdb_database(const std::string& path, std::size_t bytes_max = std::size_t{16} << 30) {
         MDB_env* created = nullptr;
         expect(mdb_env_create(&created));
@@ -50,6 +52,7 @@ public:
 private:
     using owned_transaction = std::unique_ptr<MDB_txn, decltype(&mdb_txn_abort)>;
 
+    // [transactions]
     class transaction {
     public:
         transaction(MDB_txn* begun, MDB_dbi table) noexcept : begun_{begun}, table_{table} {}
@@ -102,6 +105,7 @@ private:
             if (const int code = mdb_txn_commit(open.release()); code != 0) return failure(code);
         return done;
     }
+    // [/transactions]
     static tollgate::error failure(int code) { return tollgate::unavailable(std::string{"LMDB: "} + mdb_strerror(code)); }
     static void expect(int code) {
         if (code != 0) throw std::runtime_error{failure(code).cause};

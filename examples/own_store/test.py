@@ -36,7 +36,8 @@ subprocess.run([program], check=True)
 with tempfile.TemporaryDirectory() as directory:
     path = str(pathlib.Path(directory) / "events")
     acknowledged = set().union(*(kill_under_load(path, number) for number in range(ROUNDS)))
-    rows = [line.split() for line in subprocess.run([program, "list", path], check=True, capture_output=True, text=True).stdout.splitlines()]
+    listed = subprocess.run([program, "list", path], check=True, capture_output=True, text=True).stdout
+    rows = [line.split() for line in listed.splitlines()]
     stored = [row[0] for row in rows]
     delivered = sum(row[1] == "delivered" for row in rows)
     lost = acknowledged - set(stored)

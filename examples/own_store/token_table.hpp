@@ -22,17 +22,17 @@ class token_table {
 public:
     static constexpr bool blocking = false;
 
-    // [find]
     tollgate::result<std::optional<tollgate::token_credential>> find_credential(const tollgate::credential_key& key) {
         const std::lock_guard transaction{mutex_};
         const auto* const personal = std::get_if<tollgate::personal_token_key>(&key);
         const auto found = personal != nullptr ? by_username_.find(personal->username) : by_username_.end();
         if (found == by_username_.end()) return std::optional<tollgate::token_credential>{};
         const tollgate::personal_token& token = found->second;
-        return std::optional{tollgate::token_credential{token.user, token.secret_digest, token.scopes, token.expires_at, {}, {}, {}, token.id}};
+        return std::optional{
+            tollgate::token_credential{token.user, token.secret_digest, token.scopes, token.expires_at, {}, {}, {}, token.id}};
     }
-    // [/find]
 
+    // [create]
     tollgate::result<tollgate::token_id> create_personal_token(const tollgate::new_personal_token& created,
                                                                std::size_t tokens_per_user_max) {
         const std::lock_guard transaction{mutex_};
@@ -51,6 +51,7 @@ public:
         usernames_.emplace(id, created.username);
         return id;
     }
+    // [/create]
 
     tollgate::result<std::vector<tollgate::personal_token>> personal_tokens_of(tollgate::user_id user) {
         const std::lock_guard transaction{mutex_};

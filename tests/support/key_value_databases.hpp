@@ -104,8 +104,8 @@ private:
     rows_by_key rows_;
 };
 
-/// A database without locks during the work, as FoundationDB or RocksDB: a run sees a snapshot, and its commit fails if a row or a range that it
-/// has read has changed since. Then the work runs again. It is possible to run each work twice, so that only pure work passes.
+/// A database without locks during the work, as FoundationDB or RocksDB: a run sees a snapshot, and its commit fails if a row or a range
+/// that it has read has changed since. Then the work runs again. It is possible to run each work twice, so that only pure work passes.
 class optimistic_database {
 public:
     static constexpr bool blocking = false;

@@ -21,16 +21,16 @@ namespace tollgate::inline v0 {
 inline constexpr std::size_t key_bytes_max = 255;           // a length in one byte; LMDB allows 511, FoundationDB 10,000
 inline constexpr std::size_t value_bytes_max = 320 * 1024;  // an event of `limits::event_data_bytes_max` with its other fields
 
-/// Receives rows: `visit(key, value)`. The views are valid until it returns. It returns false if it wants no more rows, and must not use the
-/// transaction.
+/// Receives rows: `visit(key, value)`. The views are valid until it returns. It returns false if it wants no more rows, and must not use
+/// the transaction.
 using key_value_visitor = detail::function_ref<bool(std::string_view key, std::string_view value)>;
 
 /// The rows of a database during one run of `transact` or `read`.
 ///
-/// Keys have 1 to `key_bytes_max` bytes of any value and are ordered as unsigned bytes (`std::string_view` compares in this way). Values have
-/// 0 to `value_bytes_max` bytes. The arguments are valid until the call returns. Thread rule: only the thread that runs the work uses it.
-/// Errors: unavailable, or internal for damage; the work then returns the error. Nothing should be thrown; an exception ends as an error of the
-/// verb.
+/// Keys have 1 to `key_bytes_max` bytes of any value and are ordered as unsigned bytes (`std::string_view` compares in this way). Values
+/// have 0 to `value_bytes_max` bytes. The arguments are valid until the call returns. Thread rule: only the thread that runs the work uses
+/// it. Errors: unavailable, or internal for damage; the work then returns the error. Nothing should be thrown; an exception ends as an
+/// error of the verb.
 template <class T>
 concept key_value_transaction = requires(T& transaction, std::string_view key, std::string& value, std::string_view new_value,
                                          std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) {
@@ -42,7 +42,8 @@ concept key_value_transaction = requires(T& transaction, std::string_view key, s
     // Removes a key. Succeeds if there is no such key. Not called in `read`.
     { transaction.erase(key) } -> std::same_as<result<void>>;
     // Calls `visit(key, value)` for the rows with first <= key < end, in ascending order, until it returns false or has been called
-    // `rows_max` times. The transaction's own changes are visible. Reads lazily: `rows_max` may be far larger than the number of rows needed.
+    // `rows_max` times. The transaction's own changes are visible. Reads lazily: `rows_max` may be far larger than the number of rows
+    // needed.
     { transaction.scan(first, end, rows_max, visit) } -> std::same_as<result<void>>;
 };
 
@@ -69,8 +70,8 @@ struct calls_of_key_value_transaction {
 
 }  // namespace detail
 
-/// A reference to a `key_value_transaction` of any class. The object must outlive the reference. The contract states the thread rule and the
-/// errors.
+/// A reference to a `key_value_transaction` of any class. The object must outlive the reference. The contract states the thread rule and
+/// the errors.
 class key_value_transaction_ref : public detail::reference<detail::key_value_transaction_calls> {
 public:
     /// Constructs a reference to `object`.
@@ -91,16 +92,16 @@ public:
     }
 };
 
-/// What a transaction does with the rows: `work(transaction)` with an object of any class that is a `key_value_transaction`. It depends only
-/// on what it reads, so that it can run again. It does not use the database in any other way, and throws nothing.
+/// What a transaction does with the rows: `work(transaction)` with an object of any class that is a `key_value_transaction`. It depends
+/// only on what it reads, so that it can run again. It does not use the database in any other way, and throws nothing.
 using key_value_work = detail::function_ref<result<void>(key_value_transaction_ref)>;
 
 /// A database with transactions of get, put, erase and scan. `record_store` (`tollgate/store/key_value.hpp`) implements all contracts of
 /// stores on it, so this is all that an adapter for such a database needs.
 ///
 /// Thread rule: callable from many threads at once; the database may run transactions at the same time or one after another. Blocking:
-/// allowed. A database that does not block declares `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing is
-/// thrown.
+/// allowed. A database that does not block declares `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing
+/// is thrown.
 ///
 /// Exemplar:
 ///
@@ -148,9 +149,9 @@ template <class D>
 concept key_value_store = requires(D& database, key_value_work work) {
     // Runs `work(transaction)`. If it succeeds, commits its changes and returns when they are as durable as the database; if it returns an
     // error, discards its changes and returns that error. Transactions are serializable: each sees the effect of all that were committed
-    // before it and nothing else. If a commit fails because of a conflict, the database runs the work again with a new transaction, but only
-    // if it is certain that nothing was committed. If it is unknown whether the commit took effect, it returns error_kind::unavailable and
-    // does not run the work again; the caller can repeat the verb.
+    // before it and nothing else. If a commit fails because of a conflict, the database runs the work again with a new transaction, but
+    // only if it is certain that nothing was committed. If it is unknown whether the commit took effect, it returns error_kind::unavailable
+    // and does not run the work again; the caller can repeat the verb.
     { database.transact(work) } -> std::same_as<result<void>>;
     // Runs `work(transaction)`, which only calls `get` and `scan`, on one consistent state of the rows that contains every change committed
     // before the call. Returns the result of the work. May run the work again.
@@ -162,8 +163,8 @@ concept key_value_store = requires(D& database, key_value_work work) {
 /// Optional. Several times a second, a dispatcher compares the number; without it, it learns of the events of other processes later.
 template <class D>
 concept shared_key_value_store = key_value_store<D> && requires(const D& database) {
-    // Returns a different number after any process has committed a change. Returns an empty optional if the number cannot be determined now.
-    // Never blocks, and costs almost nothing.
+    // Returns a different number after any process has committed a change. Returns an empty optional if the number cannot be determined
+    // now. Never blocks, and costs almost nothing.
     { database.commits_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
 };
 

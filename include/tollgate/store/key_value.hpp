@@ -24,8 +24,8 @@ namespace tollgate::inline v0 {
 
 /// The settings of a `record_store`.
 struct record_store_settings {
-    /// Keys that encrypt webhook secrets in the database; see `record_store::encrypt_secrets`. If it is not set, secrets are stored in plain
-    /// text, and deliveries whose secret is encrypted wait.
+    /// Keys that encrypt webhook secrets in the database; see `record_store::encrypt_secrets`. If it is not set, secrets are stored in
+    /// plain text, and deliveries whose secret is encrypted wait.
     std::optional<secret_keys> hook_secret_keys{};
 };
 
@@ -35,17 +35,17 @@ struct record_store_settings {
 ///     record_store store{database};
 ///     account_service service{settings, users, store, sessions};
 ///
-/// The effect of a verb is as durable as the database. Any number of processes may use the database at the same time if it allows that. If it
-/// then is no `shared_key_value_store`, events that other processes append are sent seconds later.
+/// The effect of a verb is as durable as the database. Any number of processes may use the database at the same time if it allows that. If
+/// it then is no `shared_key_value_store`, events that other processes append are sent seconds later.
 ///
-/// Verbs whose work has no bound run in several transactions: the deletion or suspension of an application with many tokens, and the enabling
-/// or disabling of a webhook with many deliveries. The first transaction decides; no verb depends on the others, and what is left after a
-/// failure is done by the next call of the verb or by a sweep.
+/// Verbs whose work has no bound run in several transactions: the deletion or suspension of an application with many tokens, and the
+/// enabling or disabling of a webhook with many deliveries. The first transaction decides; no verb depends on the others, and what is left
+/// after a failure is done by the next call of the verb or by a sweep.
 ///
 /// docs/stores.md lists keys and records.
 ///
-/// Thread rule: any thread. A call blocks if the database does. Errors: those of the database; internal for a damaged record; the constructor
-/// throws nothing.
+/// Thread rule: any thread. A call blocks if the database does. Errors: those of the database; internal for a damaged record; the
+/// constructor throws nothing.
 class record_store {
 public:
     /// Constructs a store on `database`, which must outlive it. It may have rows of a previous store.
@@ -58,8 +58,8 @@ public:
     [[nodiscard]] bool may_block() const noexcept { return database_.may_block(); }
 
     /// Encrypts the webhook secrets that are not encrypted with the first of `hook_secret_keys`, a page at a time. Call it before the first
-    /// delivery where webhooks are delivered. Errors: unavailable if the key of an encrypted secret is missing. Secrets that are damaged stay as
-    /// they are.
+    /// delivery where webhooks are delivered. Errors: unavailable if the key of an encrypted secret is missing. Secrets that are damaged
+    /// stay as they are.
     TOLLGATE_DECL result<void> encrypt_secrets() noexcept;
 
     /// See `credential_source`.

@@ -8,8 +8,8 @@
 
 namespace tollgate::inline v0::key_value_detail {
 
-/// Removes at most `rows_max` rows of an application in `table::ended_applications`: its access tokens if it is suspended, everything if it was
-/// deleted. Returns how many; fewer than `rows_max` if nothing is left.
+/// Removes at most `rows_max` rows of an application in `table::ended_applications`: its access tokens if it is suspended, everything if it
+/// was deleted. Returns how many; fewer than `rows_max` if nothing is left.
 inline std::size_t remove_of_ended_application(rows& all, application_id id, std::size_t rows_max) {
     const auto application = all.get<application_record>(application_key(id));
     const bool is_deleted = !application;

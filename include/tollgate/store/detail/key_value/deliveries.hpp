@@ -141,8 +141,8 @@ inline void remove_rows(rows& all, const stored_delivery& gone) {
     all.erase(delivery_key(gone.hook, gone.id));
 }
 
-/// Counts ended deliveries, so that a hook keeps `limits::ended_deliveries_per_hook_max`. Removes the oldest ones beyond, a few at a time: their
-/// numbers are consecutive, except for those that a sweep has removed or that have not ended.
+/// Counts ended deliveries, so that a hook keeps `limits::ended_deliveries_per_hook_max`. Removes the oldest ones beyond, a few at a time:
+/// their numbers are consecutive, except for those that a sweep has removed or that have not ended.
 inline void count_ended(rows& all, const stored_delivery& changed, bool has_ended) {
     constexpr int trimmed_max = 4;
     const key at = key{table::histories}.id(changed.hook);

@@ -23,8 +23,8 @@ namespace key_value_detail {
 
 [[nodiscard]] inline listed_delivery describe(hook_id hook, delivery_id id, delivery_record&& record, delivery_state state) {
     const bool waits = state == delivery_state::waiting;
-    return {{id, hook, std::move(record.event_name), record.message_id, record.created_at, state, static_cast<unsigned>(record.attempts_made),
-             waits ? std::optional{record.at} : std::nullopt}};
+    return {{id, hook, std::move(record.event_name), record.message_id, record.created_at, state,
+             static_cast<unsigned>(record.attempts_made), waits ? std::optional{record.at} : std::nullopt}};
 }
 
 [[nodiscard]] inline std::vector<attempt> attempts_of(rows& all, delivery_id made_for, std::size_t attempts_max) {

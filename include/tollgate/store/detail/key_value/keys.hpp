@@ -16,8 +16,8 @@
 
 namespace tollgate::inline v0::key_value_detail {
 
-/// The first byte of a key. Keys of a capital letter are only read and written one by one; those of a small letter are scanned. docs/stores.md
-/// lists what follows each, and the values.
+/// The first byte of a key. Keys of a capital letter are only read and written one by one; those of a small letter are scanned.
+/// docs/stores.md lists what follows each, and the values.
 enum class table : char {
     counters = '#',
 

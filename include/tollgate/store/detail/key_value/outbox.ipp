@@ -40,7 +40,8 @@ using leased_events = std::unordered_map<digest, std::shared_ptr<const event>>;
     auto& found = known[named];
     if (!found) {
         auto stored = all.existing<event_record>(event_key(named));
-        found = std::make_shared<const event>(event{{stored.service, stored.account}, std::move(stored.name), std::move(stored.data), stored.at});
+        found = std::make_shared<const event>(
+            event{{stored.service, stored.account}, std::move(stored.name), std::move(stored.data), stored.at});
     }
     return found;
 }

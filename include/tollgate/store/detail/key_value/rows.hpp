@@ -129,7 +129,8 @@ private:
     std::string buffer_, encoded_;  // used again
 };
 
-/// Runs the work of a verb, `work(rows&)`, in a transaction that `begin` begins. Returns what the last run of the work returned, or an error.
+/// Runs the work of a verb, `work(rows&)`, in a transaction that `begin` begins. Returns what the last run of the work returned, or an
+/// error.
 template <class Begin, class Work>
 [[nodiscard]] auto run(Begin begin, Work& work) noexcept -> detail::as_result<std::invoke_result_t<Work&, rows&>> {
     using returned = std::invoke_result_t<Work&, rows&>;
@@ -169,8 +170,8 @@ template <class Work>
     return run([&](key_value_work guarded) { return database.read(guarded); }, work);
 }
 
-/// Runs `step(rows&)`, which returns true while more work is left, in one transaction after another, so that no transaction is long. What is
-/// left after a failure is done by the next call, or by a sweep.
+/// Runs `step(rows&)`, which returns true while more work is left, in one transaction after another, so that no transaction is long. What
+/// is left after a failure is done by the next call, or by a sweep.
 template <class Step>
 [[nodiscard]] result<void> change_in_steps(const key_value_store_ref& database, Step step) noexcept {
     for (;;) {

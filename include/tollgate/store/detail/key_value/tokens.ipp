@@ -131,7 +131,8 @@ TOLLGATE_DECL result<bool> record_store::renew_personal_token(user_id user, toke
 TOLLGATE_DECL result<bool> record_store::revoke(const revocation& revoked) noexcept {
     using namespace key_value_detail;
     return change(database_, [&](rows& all) {
-        if (const auto* const personal = std::get_if<personal_token_revocation>(&revoked)) return forget_personal_token(all, personal->token);
+        if (const auto* const personal = std::get_if<personal_token_revocation>(&revoked))
+            return forget_personal_token(all, personal->token);
         if (const auto* const oauth = std::get_if<oauth_token_revocation>(&revoked)) return forget_oauth_token(all, *oauth);
         const auto& grant = std::get<grant_revocation>(revoked);
         return forget_grant(all, grant.application, grant.user);
