@@ -46,7 +46,7 @@ enum class table : char {
     attempts = 'm',                 // delivery, ~number
 
     applications = 'P',             // application
-    client_ids = 'C',               // client_id
+    client_ids = 'c',               // client_id
     applications_of_owner = 'o',    // owner, application
     ended_applications = 'a',       // application: suspended or deleted
     grants = 'w',                   // application, user

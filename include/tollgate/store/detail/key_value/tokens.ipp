@@ -21,6 +21,21 @@ using personal_token_row = personal_token_record<std::string>;
     return key{table::personal_tokens}.raw(username);
 }
 
+[[nodiscard]] inline token_credential describe(const personal_token_record<std::string_view>& token, const digest&) {
+    return {token.user, token.secret, scope_set::from_text(token.scopes), token.expires_at, std::nullopt, token.last_used_at, std::nullopt,
+            token.id};
+}
+[[nodiscard]] inline token_credential describe(const access_token_record<std::string_view>& token, const digest& named) {
+    return {token.user, named, scope_set::from_text(token.scopes), token.expires_at, token.application, token.last_used_at};
+}
+/// The credential of a record, of which nothing but the credential is copied.
+template <class Record>
+[[nodiscard]] token_credential credential_of(std::string_view value, const digest& named, const key& at) {
+    Record token;
+    if (!decode(value, token)) throw_damaged(at);
+    return describe(token, named);
+}
+
 inline bool forget_personal_token(rows& all, token_id id) {
     std::string username;
     if (!all.find(key{table::usernames}.id(id), username)) return false;
@@ -50,25 +65,24 @@ inline bool forget_oauth_token(rows& all, const oauth_token_revocation& revoked)
 
 TOLLGATE_DECL result<std::optional<token_credential>> record_store::find_credential(const credential_key& named) noexcept {
     using namespace key_value_detail;
-    return read(database_, [&](rows& all) {
-        std::optional<token_credential> found;
-        std::string value;
-        if (const auto* const personal = std::get_if<personal_token_key>(&named)) {
-            const auto at = personal_token_key_of(personal->username);
-            if (!at || !all.find(*at, value)) return found;
-            personal_token_record<std::string_view> token;
-            if (!decode(value, token)) throw_damaged(*at);
-            found.emplace(token_credential{token.user, token.secret, scope_set::from_text(token.scopes), token.expires_at, std::nullopt,
-                                           token.last_used_at, std::nullopt, token.id});
-        } else {
-            const digest& digest = std::get<access_token_key>(named).token_digest;
-            const key at = access_token_key_of(digest);
-            if (!all.find(at, value)) return found;
-            access_token_record<std::string_view> token;
-            if (!decode(value, token)) throw_damaged(at);
-            found.emplace(token_credential{token.user, digest, scope_set::from_text(token.scopes), token.expires_at, token.application,
-                                           token.last_used_at});
-        }
+    using credential = std::optional<token_credential>;
+    const auto* const personal = std::get_if<personal_token_key>(&named);
+    const auto* const access = std::get_if<access_token_key>(&named);
+    const auto at = personal != nullptr ? personal_token_key_of(personal->username) : access_token_key_of(access->token_digest);
+    if (!at) return credential{};
+    const auto read_credential = [&](std::string_view value) {
+        return personal != nullptr ? credential_of<personal_token_record<std::string_view>>(value, {}, *at)
+                                   : credential_of<access_token_record<std::string_view>>(value, access->token_digest, *at);
+    };
+    if (!database_.reads_directly())
+        return read(database_, [&](rows& all) {
+            std::string value;
+            return all.find(*at, value) ? credential{read_credential(value)} : credential{};
+        });
+    return run_guarded([&]() -> result<credential> {
+        credential found;
+        const auto done = database_.read_one(*at, [&](std::string_view value) { found = read_credential(value); });
+        if (!done) return done.error();
         return found;
     });
 }
