@@ -66,7 +66,9 @@ class memory_database {
     using slots = memory::sharded_table<slot_key, slot_value>;
     using ordered = std::map<std::string, std::string, std::less<>>;
 
-    [[nodiscard]] static bool is_in_slots(std::string_view key) noexcept { return key.front() < 'a' && key.size() <= slot_key::bytes_max; }
+    [[nodiscard]] static bool is_in_slots(std::string_view key) noexcept {
+        return key.front() < 'a' && key.size() <= slot_key::bytes_max;
+    }
     /// The tables of credentials: `read_one` must not see what is not committed.
     [[nodiscard]] static bool is_credential(std::string_view key) noexcept { return key.front() == 'T' || key.front() == 'A'; }
 
