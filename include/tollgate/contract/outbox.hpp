@@ -43,7 +43,7 @@ concept event_sink = requires(S& s, const event& reported, const message_seed& s
 /// preferably of the account that has the most deliveries. If the deliveries to one host fill it, it may give up an event's deliveries to
 /// that host at once, with a record in the history, while the other deliveries become due.
 ///
-/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, which is the shortest. An adapter is correct if
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `record_store`, which is the shortest. An adapter is correct if
 /// it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,

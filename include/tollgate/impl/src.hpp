@@ -94,6 +94,14 @@
 #include <tollgate/server/detail/worker_pool.ipp>
 #include <tollgate/server/server.ipp>
 #include <tollgate/server/tls.ipp>
+#include <tollgate/store/detail/key_value/applications.ipp>
+#include <tollgate/store/detail/key_value/delivery_history.ipp>
+#include <tollgate/store/detail/key_value/device_codes.ipp>
+#include <tollgate/store/detail/key_value/grants.ipp>
+#include <tollgate/store/detail/key_value/hooks.ipp>
+#include <tollgate/store/detail/key_value/outbox.ipp>
+#include <tollgate/store/detail/key_value/sessions.ipp>
+#include <tollgate/store/detail/key_value/tokens.ipp>
 #include <tollgate/store/detail/memory/access_tokens.ipp>
 #include <tollgate/store/detail/memory/applications.ipp>
 #include <tollgate/store/detail/memory/completions.ipp>
@@ -104,6 +112,7 @@
 #include <tollgate/store/detail/memory/outbox.ipp>
 #include <tollgate/store/detail/memory/personal_tokens.ipp>
 #include <tollgate/store/detail/memory/sessions.ipp>
+#include <tollgate/store/key_value.ipp>
 #include <tollgate/store/memory.ipp>
 #include <tollgate/store/memory_tokens.ipp>
 #include <tollgate/web/credential_rules.ipp>

@@ -1,5 +1,6 @@
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/key_value_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/outbox.hpp>
@@ -28,6 +29,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -64,6 +67,81 @@ static_assert(!agent_rule<nothing>);
 static_assert(!agent_rule<agent_that_may_throw>);
 static_assert(!agent_rule<agent_that_is_not_const>);
 static_assert(!agent_rule<agent_that_answers_with_a_number>);
+
+class copied_map {
+public:
+    result<void> transact(key_value_work work) {
+        const std::scoped_lock lock{mutex_};
+        transaction changed = committed_;
+        auto done = work(changed);
+        if (done) committed_ = std::move(changed);
+        return done;
+    }
+    result<void> read(key_value_work work) {
+        const std::scoped_lock lock{mutex_};
+        return work(committed_);
+    }
+
+private:
+    struct transaction {
+        result<bool> get(std::string_view key, std::string& value) {
+            const auto found = rows.find(key);
+            if (found != rows.end()) value = found->second;
+            return found != rows.end();
+        }
+        result<void> put(std::string_view key, std::string_view value) {
+            rows.insert_or_assign(std::string{key}, std::string{value});
+            return {};
+        }
+        result<void> erase(std::string_view key) {
+            if (const auto found = rows.find(key); found != rows.end()) rows.erase(found);
+            return {};
+        }
+        result<void> scan(std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) {
+            for (auto row = rows.lower_bound(first); row != rows.end() && row->first < end && rows_max-- != 0; ++row)
+                if (!visit(row->first, row->second)) break;
+            return {};
+        }
+        std::map<std::string, std::string, std::less<>> rows;
+    };
+
+    std::mutex mutex_;
+    transaction committed_;
+};
+static_assert(key_value_store<copied_map> && !shared_key_value_store<copied_map>);
+
+struct map_without_read {
+    result<void> transact(key_value_work work);
+};
+struct map_whose_read_returns_nothing : map_without_read {
+    void read(key_value_work work);
+};
+struct map_that_counts_commits : copied_map {
+    std::optional<std::uint64_t> commits_seen() const noexcept { return 1; }
+};
+struct map_that_may_throw_when_asked : copied_map {
+    std::optional<std::uint64_t> commits_seen() const { return 1; }
+};
+static_assert(!key_value_store<nothing>);
+static_assert(!key_value_store<map_without_read>);
+static_assert(!key_value_store<map_whose_read_returns_nothing>);
+static_assert(shared_key_value_store<map_that_counts_commits>);
+static_assert(!shared_key_value_store<map_that_may_throw_when_asked>);
+
+struct rows_without_scan {
+    result<bool> get(std::string_view key, std::string& value);
+    result<void> put(std::string_view key, std::string_view value);
+    result<void> erase(std::string_view key);
+};
+struct rows_of_views : rows_without_scan {
+    result<void> scan(std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit);
+};
+struct rows_whose_get_returns_the_value : rows_of_views {
+    result<std::string> get(std::string_view key);
+};
+static_assert(!key_value_transaction<rows_without_scan>);
+static_assert(key_value_transaction<rows_of_views>);
+static_assert(!key_value_transaction<rows_whose_get_returns_the_value>);
 
 struct shared_password {
     static constexpr std::string_view scheme = "Shared";

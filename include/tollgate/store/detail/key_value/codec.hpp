@@ -1,0 +1,199 @@
+#pragma once
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_CODEC_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_CODEC_HPP
+
+#include <tollgate/base/detail/inline_text.hpp>
+#include <tollgate/base/digest.hpp>
+#include <tollgate/base/ids.hpp>
+#include <tollgate/base/time.hpp>
+#include <tollgate/store/detail/key_value/big_endian.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+// The binary form of records, which docs/stores.md describes: a byte with the version, then the fields in their order.
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// The version of the form of all records. A later version can read the records of this one.
+inline constexpr char record_version = 1;
+
+/// A record lists its fields once: `R::fields(record, visit)` calls `visit(field...)`, to write them and to read them.
+template <class R>
+concept record = requires(R& r) { R::fields(r, [](auto&...) {}); };
+
+/// The greatest value of an enumeration in records, of its type: a greater one is damage.
+template <class E>
+inline constexpr bool last_value = false;
+
+/// Appends fields to a text.
+class encoder {
+public:
+    explicit encoder(std::string& out) noexcept : out_{out} {}
+
+    void operator()(const auto&... fields) { (put(fields), ...); }
+
+private:
+    template <std::unsigned_integral N>
+    void put_number(N number) {
+        char bytes[sizeof(N)];
+        store_big_endian(number, bytes);
+        out_.append(bytes, sizeof bytes);
+    }
+    void put_text(std::string_view text) {
+        put_number(static_cast<std::uint32_t>(text.size()));
+        out_.append(text);
+    }
+
+    void put(bool value) { out_.push_back(value ? '\1' : '\0'); }
+    void put(std::uint32_t value) { put_number(value); }
+    void put(std::uint64_t value) { put_number(value); }
+    void put(std::int64_t value) { put_number(static_cast<std::uint64_t>(value)); }
+    void put(instant value) { put(std::int64_t{to_unix_milliseconds(value)}); }
+    void put(milliseconds value) { put(std::int64_t{value.count()}); }
+    void put(const digest& value) { out_.append(value.raw()); }
+    void put(const std::string& value) { put_text(value); }
+    void put(std::string_view value) { put_text(value); }
+    template <class Tag>
+    void put(id<Tag> value) {
+        put(value.value());
+    }
+    template <class E>
+        requires std::is_enum_v<E>
+    void put(E value) {
+        out_.push_back(static_cast<char>(value));
+    }
+    template <std::size_t Capacity>
+    void put(const detail::inline_text<Capacity>& value) {
+        put_text(value.view());
+    }
+    template <class T>
+    void put(const std::optional<T>& value) {
+        put(value.has_value());
+        if (value) put(*value);
+    }
+    template <class T>
+    void put(const std::vector<T>& values) {
+        put_number(static_cast<std::uint32_t>(values.size()));
+        for (const T& each : values) put(each);
+    }
+    template <record R>
+    void put(const R& value) {
+        R::fields(value, *this);
+    }
+
+    std::string& out_;
+};
+
+/// Reads what an `encoder` wrote. Anything else is damage, from which on it reads nothing more.
+class decoder {
+public:
+    explicit decoder(std::string_view in) noexcept : in_{in} {}
+
+    void operator()(auto&... fields) { (get(fields), ...); }
+
+    /// Returns true if every byte was read, and each was valid.
+    [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && in_.empty(); }
+
+private:
+    std::string_view take(std::size_t bytes) noexcept {
+        if (is_damaged_ || in_.size() < bytes) {
+            is_damaged_ = true;
+            return {};
+        }
+        const std::string_view taken = in_.substr(0, bytes);
+        in_.remove_prefix(bytes);
+        return taken;
+    }
+    template <std::unsigned_integral N>
+    N take_number() noexcept {
+        const std::string_view bytes = take(sizeof(N));
+        return bytes.empty() ? N{0} : load_big_endian<N>(bytes.data());
+    }
+    std::string_view take_text() noexcept { return take(take_number<std::uint32_t>()); }
+    /// Assigns a value that may not exist for these bytes.
+    template <class T>
+    void assign(T& value, const std::optional<T>& read) noexcept {
+        if (read) value = *read;
+        else is_damaged_ = true;
+    }
+
+    void get(bool& value) noexcept {
+        const auto byte = take_number<std::uint8_t>();
+        is_damaged_ = is_damaged_ || byte > 1;
+        value = byte == 1;
+    }
+    void get(std::uint32_t& value) noexcept { value = take_number<std::uint32_t>(); }
+    void get(std::uint64_t& value) noexcept { value = take_number<std::uint64_t>(); }
+    void get(std::int64_t& value) noexcept { value = static_cast<std::int64_t>(take_number<std::uint64_t>()); }
+    void get(instant& value) noexcept { value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>())); }
+    void get(milliseconds& value) noexcept { value = milliseconds{static_cast<std::int64_t>(take_number<std::uint64_t>())}; }
+    void get(digest& value) noexcept { assign(value, digest::from(take(digest::size_bytes))); }
+    void get(std::string& value) { value = take_text(); }
+    void get(std::string_view& value) noexcept { value = take_text(); }
+    template <class Tag>
+    void get(id<Tag>& value) noexcept {
+        assign(value, id<Tag>::from(static_cast<std::int64_t>(take_number<std::uint64_t>())));
+    }
+    template <class E>
+        requires std::is_enum_v<E>
+    void get(E& value) noexcept {
+        static_assert(std::same_as<decltype(last_value<E>), const E>, "the enumeration needs a last_value");
+        const auto byte = take_number<std::uint8_t>();
+        is_damaged_ = is_damaged_ || byte > static_cast<std::uint8_t>(last_value<E>);
+        if (!is_damaged_) value = static_cast<E>(byte);
+    }
+    template <std::size_t Capacity>
+    void get(detail::inline_text<Capacity>& value) noexcept {
+        assign(value, detail::inline_text<Capacity>::from(take_text()));
+    }
+    template <class T>
+    void get(std::optional<T>& value) {
+        bool has_value = false;
+        get(has_value);
+        if (!has_value) return value.reset();
+        if constexpr (std::is_default_constructible_v<T>) value.emplace();
+        else value.emplace(1);  // an id
+        get(*value);
+    }
+    template <class T>
+    void get(std::vector<T>& values) {
+        values.clear();
+        for (auto left = take_number<std::uint32_t>(); left != 0 && !is_damaged_; --left) get(values.emplace_back());
+    }
+    template <record R>
+    void get(R& value) {
+        R::fields(value, *this);
+    }
+
+    std::string_view in_;
+    bool is_damaged_ = false;
+};
+
+/// Replaces `out` by the record's bytes. Its memory is used again.
+template <record R>
+void encode(const R& from, std::string& out) {
+    out.assign(1, record_version);
+    encoder write{out};
+    R::fields(from, write);
+}
+
+/// Reads a record from exactly the bytes that `encode` wrote. Returns false, and `into` has any content, if they are not: truncated, with
+/// further bytes, with a value that does not exist, or of another version. Fields of type std::string_view view `bytes`.
+template <record R>
+[[nodiscard]] bool decode(std::string_view bytes, R& into) {
+    if (bytes.empty() || bytes.front() != record_version) return false;
+    decoder read{bytes.substr(1)};
+    R::fields(into, read);
+    return read.has_read_all();
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_CODEC_HPP
