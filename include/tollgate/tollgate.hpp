@@ -53,6 +53,7 @@
 #include <tollgate/contract/account_store.hpp>
 #include <tollgate/contract/authenticator.hpp>
 #include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/key_value_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/observer.hpp>
 #include <tollgate/contract/outbox.hpp>
@@ -120,6 +121,7 @@
 
 #include <tollgate/store/any_store.hpp>
 #include <tollgate/store/cache_invalidation_feed.hpp>
+#include <tollgate/store/key_value.hpp>
 #include <tollgate/store/memory.hpp>
 #include <tollgate/store/memory_tokens.hpp>
 #include <tollgate/store/schema_status.hpp>

@@ -1,4 +1,4 @@
-// Tollgate 0.2.0, the whole library in one header. Generated from include/tollgate by
+// Tollgate 0.3.0, the whole library in one header. Generated from include/tollgate by
 // single_include/amalgamate.py: change it there.
 //
 // SPDX-License-Identifier: MIT
@@ -96,9 +96,9 @@
 /// `<tollgate/impl/src.hpp>` in exactly one, to compile every function that is not a template once.
 
 #define TOLLGATE_VERSION_MAJOR 0
-#define TOLLGATE_VERSION_MINOR 2
+#define TOLLGATE_VERSION_MINOR 3
 #define TOLLGATE_VERSION_PATCH 0
-#define TOLLGATE_VERSION "0.2.0"
+#define TOLLGATE_VERSION "0.3.0"
 
 #if __cplusplus < 202002L
 #error "Tollgate needs C++20: compile with -std=c++20 or later."
@@ -542,6 +542,7 @@ inline constexpr std::size_t scope_list_bytes_max = 4 * 1024;        // a list i
 inline constexpr std::size_t secret_text_bytes_max = 55;         // a SHA-256 block with its padding
 /// The public part of a personal token. Generated user names are shorter.
 inline constexpr std::size_t token_username_bytes_max = 32;
+inline constexpr std::size_t imported_secret_bytes_max = 255;    // of an older system: GitHub reserves 255 characters for its tokens
 inline constexpr std::size_t client_id_bytes_max = 200;          // generated ids have 26; the URL of a metadata document is longer
 inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as in NUMERIC(38), a sign, a point
 inline constexpr std::size_t query_parameters_max = 8;           // declared by one route
@@ -5944,6 +5945,10 @@ TOLLGATE_DEFINE_NAMES(activity_of);
 // outbox.hpp
 TOLLGATE_DEFINE_NAMES(changes_seen);
 
+// key_value_store.hpp
+TOLLGATE_DEFINE_NAMES(commits_seen);
+TOLLGATE_DEFINE_NAMES(read_one);
+
 // session_source.hpp
 TOLLGATE_DEFINE_NAMES(is_active);
 TOLLGATE_DEFINE_NAMES(password_version);
@@ -5996,7 +6001,7 @@ concept event_sink = requires(S& s, const event& reported, const message_seed& s
 /// preferably of the account that has the most deliveries. If the deliveries to one host fill it, it may give up an event's deliveries to
 /// that host at once, with a record in the history, while the other deliveries become due.
 ///
-/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `examples/own_store`, which is the shortest. An adapter is correct if
+/// Exemplars: `memory_store`, `sqlite_store`, `postgres_store`, and `record_store`, which is the shortest. An adapter is correct if
 /// it passes `tollgate/testing/store_suite.hpp`.
 template <class S>
 concept outbox = event_sink<S> && requires(S& s, std::span<const lease_request> requests, const lease_time& lease,
@@ -6396,6 +6401,275 @@ public:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_CONTRACT_AUTHENTICATOR_HPP
+
+// <tollgate/base/detail/function_ref.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_FUNCTION_REF_HPP
+#define TOLLGATE_BASE_DETAIL_FUNCTION_REF_HPP
+
+namespace tollgate::inline v0::detail {
+
+template <class Signature>
+class function_ref;
+
+/// A reference to a function object of any class, for a parameter that is only called before the function returns. Unlike std::function, it
+/// allocates nothing and copies no object. The object must outlive the reference.
+template <class Result, class... Arguments>
+class function_ref<Result(Arguments...)> {
+public:
+    template <class F>
+        requires(!std::same_as<std::remove_cvref_t<F>, function_ref> && std::is_invocable_r_v<Result, F&, Arguments...>)
+    function_ref(F&& function) noexcept
+        : object_{const_cast<void*>(static_cast<const void*>(std::addressof(function)))},
+          call_{[](void* object, Arguments... arguments) -> Result {
+              return (*static_cast<std::add_pointer_t<F>>(object))(std::forward<Arguments>(arguments)...);
+          }} {}
+
+    Result operator()(Arguments... arguments) const { return call_(object_, std::forward<Arguments>(arguments)...); }
+
+private:
+    void* object_;
+    Result (*call_)(void*, Arguments...);
+};
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_FUNCTION_REF_HPP
+
+// <tollgate/contract/key_value_store.hpp>
+#ifndef TOLLGATE_CONTRACT_KEY_VALUE_STORE_HPP
+#define TOLLGATE_CONTRACT_KEY_VALUE_STORE_HPP
+
+namespace tollgate::inline v0 {
+
+/// The bounds that a `key_value_store` must accept.
+inline constexpr std::size_t key_bytes_max = 255;           // a length in one byte; LMDB allows 511, FoundationDB 10,000
+inline constexpr std::size_t value_bytes_max = 320 * 1024;  // an event of `limits::event_data_bytes_max` with its other fields
+
+/// Receives rows: `visit(key, value)`. The views are valid until it returns. It returns false if it wants no more rows. It may throw, and
+/// must not use the transaction.
+using key_value_visitor = detail::function_ref<bool(std::string_view key, std::string_view value)>;
+
+/// Receives the value of a row, which is valid until it returns. It may throw.
+using key_value_reader = detail::function_ref<void(std::string_view value)>;
+
+/// The rows of a database during one run of `transact` or `read`.
+///
+/// Keys have 1 to `key_bytes_max` bytes of any value and are ordered as unsigned bytes (`std::string_view` compares in this way). Values
+/// have 0 to `value_bytes_max` bytes. The arguments are valid until the call returns. Thread rule: only the thread that runs the work uses
+/// it. Errors: unavailable, or internal for damage; the work then returns the error. Nothing should be thrown; an exception ends as an
+/// error of the verb.
+template <class T>
+concept key_value_transaction = requires(T& transaction, std::string_view key, std::string& value, std::string_view new_value,
+                                         std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) {
+    // Copies the value of `key` into `value` and returns true. Returns false if there is no such key; `value` then has any content. The
+    // transaction's own changes are visible.
+    { transaction.get(key, value) } -> std::same_as<result<bool>>;
+    // Sets the value of a key, whether the key existed or not. Not called in `read`.
+    { transaction.put(key, new_value) } -> std::same_as<result<void>>;
+    // Removes a key. Succeeds if there is no such key. Not called in `read`.
+    { transaction.erase(key) } -> std::same_as<result<void>>;
+    // Calls `visit(key, value)` for the rows with first <= key < end, in ascending order, until it returns false or has been called
+    // `rows_max` times. The transaction's own changes are visible. Reads lazily: `rows_max` may be far larger than the number of rows
+    // needed.
+    { transaction.scan(first, end, rows_max, visit) } -> std::same_as<result<void>>;
+};
+
+namespace detail {
+
+struct key_value_transaction_calls {
+    result<bool> (*get)(void*, std::string_view, std::string&);
+    result<void> (*put)(void*, std::string_view, std::string_view);
+    result<void> (*erase)(void*, std::string_view);
+    result<void> (*scan)(void*, std::string_view, std::string_view, std::size_t, key_value_visitor);
+};
+
+template <class T>
+struct calls_of_key_value_transaction {
+    static result<bool> get(void* object, std::string_view key, std::string& value) { return object_at<T>(object).get(key, value); }
+    static result<void> put(void* object, std::string_view key, std::string_view value) { return object_at<T>(object).put(key, value); }
+    static result<void> erase(void* object, std::string_view key) { return object_at<T>(object).erase(key); }
+    static result<void> scan(void* object, std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) {
+        return object_at<T>(object).scan(first, end, rows_max, visit);
+    }
+
+    static constexpr key_value_transaction_calls table{&get, &put, &erase, &scan};
+};
+
+}  // namespace detail
+
+/// A reference to a `key_value_transaction` of any class. The object must outlive the reference. The contract states the thread rule and
+/// the errors.
+class key_value_transaction_ref : public detail::reference<detail::key_value_transaction_calls> {
+public:
+    /// Constructs a reference to `object`.
+    template <class T>
+        requires detail::is_erasable<T, key_value_transaction_ref>
+    key_value_transaction_ref(T& object) noexcept {
+        static_assert(key_value_transaction<T>,
+                      "tollgate: this does not satisfy key_value_transaction; read tollgate/contract/key_value_store.hpp");
+        if constexpr (key_value_transaction<T>) refer_to(object, detail::calls_of_key_value_transaction<T>::table);
+    }
+
+    /// Each calls the object's function of this name; see `key_value_transaction`.
+    [[nodiscard]] result<bool> get(std::string_view key, std::string& value) const { return calls_->get(object_, key, value); }
+    [[nodiscard]] result<void> put(std::string_view key, std::string_view value) const { return calls_->put(object_, key, value); }
+    [[nodiscard]] result<void> erase(std::string_view key) const { return calls_->erase(object_, key); }
+    [[nodiscard]] result<void> scan(std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) const {
+        return calls_->scan(object_, first, end, rows_max, visit);
+    }
+};
+
+/// What a transaction does with the rows: `work(transaction)` with an object of any class that is a `key_value_transaction`. It depends
+/// only on what it reads, so that it can run again. It does not use the database in any other way, and throws nothing.
+using key_value_work = detail::function_ref<result<void>(key_value_transaction_ref)>;
+
+/// A database with transactions of get, put, erase and scan. `record_store` (`tollgate/store/key_value.hpp`) implements all contracts of
+/// stores on it, so this is all that an adapter for such a database needs.
+///
+/// Thread rule: callable from many threads at once; the database may run transactions at the same time or one after another. Blocking:
+/// allowed. A database that does not block declares `static constexpr bool blocking = false`; see `may_block`. Errors: an `error`; nothing
+/// is thrown.
+///
+/// Exemplar:
+///
+///     class copied_map {
+///     public:
+///         result<void> transact(key_value_work work) {
+///             const std::scoped_lock lock{mutex_};
+///             transaction changed = committed_;
+///             auto done = work(changed);
+///             if (done) committed_ = std::move(changed);
+///             return done;
+///         }
+///         result<void> read(key_value_work work) {
+///             const std::scoped_lock lock{mutex_};
+///             return work(committed_);
+///         }
+///
+///     private:
+///         struct transaction {
+///             result<bool> get(std::string_view key, std::string& value) {
+///                 const auto found = rows.find(key);
+///                 if (found != rows.end()) value = found->second;
+///                 return found != rows.end();
+///             }
+///             result<void> put(std::string_view key, std::string_view value) {
+///                 rows.insert_or_assign(std::string{key}, std::string{value});
+///                 return {};
+///             }
+///             result<void> erase(std::string_view key) {
+///                 if (const auto found = rows.find(key); found != rows.end()) rows.erase(found);
+///                 return {};
+///             }
+///             result<void> scan(std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) {
+///                 for (auto row = rows.lower_bound(first); row != rows.end() && row->first < end && rows_max-- != 0; ++row)
+///                     if (!visit(row->first, row->second)) break;
+///                 return {};
+///             }
+///             std::map<std::string, std::string, std::less<>> rows;
+///         };
+///
+///         std::mutex mutex_;
+///         transaction committed_;
+///     };
+template <class D>
+concept key_value_store = requires(D& database, key_value_work work) {
+    // Runs `work(transaction)`. If it succeeds, commits its changes and returns when they are as durable as the database; if it returns an
+    // error, discards its changes and returns that error. Transactions are serializable: each sees the effect of all that were committed
+    // before it and nothing else. If a commit fails because of a conflict, the database runs the work again with a new transaction, but
+    // only if it is certain that nothing was committed. If it is unknown whether the commit took effect, it returns error_kind::unavailable
+    // and does not run the work again; the caller can repeat the verb.
+    { database.transact(work) } -> std::same_as<result<void>>;
+    // Runs `work(transaction)`, which only calls `get` and `scan`, on one consistent state of the rows that contains every change committed
+    // before the call. Returns the result of the work. May run the work again.
+    { database.read(work) } -> std::same_as<result<void>>;
+};
+
+/// A database that can read one row without a transaction and without a copy. Optional: credentials are then looked up in this way.
+template <class D>
+concept direct_key_value_store = key_value_store<D> && requires(D& database, std::string_view key, key_value_reader read) {
+    // Calls `read(value)` with the last committed value of the key, and returns true. Returns false if there is no such key.
+    { database.read_one(key, read) } -> std::same_as<result<bool>>;
+};
+
+/// A database that other processes may change at the same time, and that tells whether they did.
+///
+/// Optional. Several times a second, a dispatcher compares the number; without it, it learns of the events of other processes later.
+template <class D>
+concept shared_key_value_store = key_value_store<D> && requires(const D& database) {
+    // Returns a different number after any process has committed a change. Returns an empty optional if the number cannot be determined
+    // now. Never blocks, and costs almost nothing.
+    { database.commits_seen() } noexcept -> std::same_as<std::optional<std::uint64_t>>;
+};
+
+namespace detail {
+
+struct key_value_store_calls {
+    result<void> (*transact)(void*, key_value_work);
+    result<void> (*read)(void*, key_value_work);
+    result<bool> (*read_one)(void*, std::string_view, key_value_reader);  // null if the database does not offer it
+    std::optional<std::uint64_t> (*commits_seen)(void*) noexcept;         // null if the database does not tell
+};
+
+template <class T>
+struct calls_of_key_value_store {
+    static result<void> transact(void* object, key_value_work work) { return object_at<T>(object).transact(work); }
+    static result<void> read(void* object, key_value_work work) { return object_at<T>(object).read(work); }
+    static result<bool> read_one(void* object, std::string_view key, key_value_reader read) {
+        return object_at<T>(object).read_one(key, read);
+    }
+    static std::optional<std::uint64_t> commits_seen(void* object) noexcept { return object_at<T>(object).commits_seen(); }
+
+    static consteval key_value_store_calls make_table() {
+        key_value_store_calls calls{&transact, &read, nullptr, nullptr};
+        if constexpr (direct_key_value_store<T>) calls.read_one = &read_one;
+        if constexpr (shared_key_value_store<T>) calls.commits_seen = &commits_seen;
+        return calls;
+    }
+    static constexpr key_value_store_calls table = make_table();
+};
+
+}  // namespace detail
+
+/// A reference to a `key_value_store` of any class, or to no object. The object must outlive the reference. The contract states the thread
+/// rule and the errors.
+class key_value_store_ref : public detail::reference<detail::key_value_store_calls> {
+public:
+    key_value_store_ref() noexcept = default;
+    /// Constructs a reference to `object`.
+    template <class T>
+        requires detail::is_erasable<T, key_value_store_ref>
+    key_value_store_ref(T& object) noexcept {
+        static_assert(key_value_store<T>, "tollgate: this does not satisfy key_value_store; read tollgate/contract/key_value_store.hpp");
+        if constexpr (key_value_store<T>) {
+            static_assert(shared_key_value_store<T> || !detail::names_commits_seen<T>,
+                          "tollgate: a member named commits_seen exists, but this does not satisfy shared_key_value_store; "
+                          "read tollgate/contract/key_value_store.hpp");
+            static_assert(direct_key_value_store<T> || !detail::names_read_one<T>,
+                          "tollgate: a member named read_one exists, but this does not satisfy direct_key_value_store; "
+                          "read tollgate/contract/key_value_store.hpp");
+            refer_to(object, detail::calls_of_key_value_store<T>::table);
+        }
+    }
+
+    /// Each calls the object's function of this name; see `key_value_store`.
+    [[nodiscard]] result<void> transact(key_value_work work) const { return calls_->transact(object_, work); }
+    [[nodiscard]] result<void> read(key_value_work work) const { return calls_->read(object_, work); }
+
+    /// Returns true if the object is a `direct_key_value_store`.
+    [[nodiscard]] bool reads_directly() const noexcept { return calls_->read_one != nullptr; }
+    /// Calls the object's function of this name. Precondition: reads_directly().
+    [[nodiscard]] result<bool> read_one(std::string_view key, key_value_reader read) const { return calls_->read_one(object_, key, read); }
+
+    /// Returns true if the object is a `shared_key_value_store`.
+    [[nodiscard]] bool tells_commits() const noexcept { return calls_->commits_seen != nullptr; }
+    /// Calls the object's function of this name. Precondition: tells_commits().
+    [[nodiscard]] std::optional<std::uint64_t> commits_seen() const noexcept { return calls_->commits_seen(object_); }
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_CONTRACT_KEY_VALUE_STORE_HPP
 
 // <tollgate/contract/observer.hpp>
 #ifndef TOLLGATE_CONTRACT_OBSERVER_HPP
@@ -8050,6 +8324,94 @@ static_assert(rate_limiter<unlimited>);
 
 #endif  // TOLLGATE_LIMITS_WINDOW_LIMITER_HPP
 
+// <tollgate/limits/usage_counter.hpp>
+#ifndef TOLLGATE_LIMITS_USAGE_COUNTER_HPP
+#define TOLLGATE_LIMITS_USAGE_COUNTER_HPP
+
+namespace tollgate::inline v0 {
+
+/// The requests of one day.
+struct usage {
+    std::uint32_t requests = 0;
+    std::uint32_t failures = 0;  ///< those of them with a status of 400 or more
+
+    friend bool operator==(const usage&, const usage&) noexcept = default;
+};
+
+/// Counts the API requests of each personal token and each OAuth application, from 0:00 UTC on, for the account pages. It is for people to
+/// look at, and limits nothing.
+///
+/// The counts are in the memory of this process: a restart begins at zero, and each node counts its own requests. Memory is bounded as that
+/// of a `window_limiter`; when it is full, the counts of those with the fewest requests are lost. Nothing is stored.
+///
+/// Thread rule: any thread may call it. It never blocks and throws nothing, except for the constructor.
+class usage_counter {
+public:
+    /// The number of counts: 24 bytes each, touched on first use. A token has one or two; an application two, and two for each of its
+    /// users.
+    static constexpr std::size_t counts_max = std::size_t{1} << 17;
+
+    /// Throws as the constructor of `window_limiter` does.
+    usage_counter() : counted_{key_capacity{.users = counts_max, .addresses = 1}} {}
+
+    /// Counts a request that was answered with a failure or a success. Requests without a token are not counted.
+    void record(const caller& by, bool has_failed, instant now) noexcept {
+        if (by.token) count({kind::token, by.token->value(), 0}, has_failed, now);
+        if (!by.application) return;
+        count({kind::application, by.application->value(), 0}, has_failed, now);
+        count({kind::application, by.application->value(), by.user.value()}, has_failed, now);
+    }
+
+    /// Each returns today's count: of a personal token, of an application, and of an application when it acts for one user.
+    [[nodiscard]] usage of(token_id token, instant now) const noexcept { return find({kind::token, token.value(), 0}, now); }
+    [[nodiscard]] usage of(application_id application, instant now) const noexcept {
+        return find({kind::application, application.value(), 0}, now);
+    }
+    [[nodiscard]] usage of(application_id application, user_id user, instant now) const noexcept {
+        return find({kind::application, application.value(), user.value()}, now);
+    }
+
+private:
+    enum class kind : char { token = 't', application = 'a' };
+
+    struct subject {
+        kind of;
+        std::int64_t id;
+        std::int64_t user;  ///< 0: all users
+    };
+
+    // A window that begins today ends after today, so that it has all requests of the day, and that its key is free tomorrow.
+    static constexpr quota whole_day{(std::numeric_limits<std::uint32_t>::max)(), std::chrono::hours{24}};
+
+    /// The key of a count of one day, as a name of a window of this object.
+    [[nodiscard]] static limit_key key_of(const subject& what, bool is_of_failures, instant now) noexcept {
+        // The kind, the day (the same again after 179 years) and, if there is one, the user: few bytes, because each is hashed.
+        std::array<char, 12> name{static_cast<char>(what.of), is_of_failures ? 'f' : 'r'};
+        const auto day = static_cast<std::uint64_t>(std::chrono::floor<std::chrono::days>(now).time_since_epoch().count());
+        const auto user = static_cast<std::uint64_t>(what.user);
+        for (std::size_t i = 0; i < 2; ++i) name[2 + i] = static_cast<char>(day >> 8 * i);
+        for (std::size_t i = 0; i < 8; ++i) name[4 + i] = static_cast<char>(user >> 8 * i);
+        return limit_key::of(user_id{what.id}).in({name.data(), what.user == 0 ? std::size_t{4} : name.size()});
+    }
+
+    void count(const subject& what, bool has_failed, instant now) noexcept {
+        static_cast<void>(counted_.take(key_of(what, false, now), whole_day, now));
+        if (has_failed) static_cast<void>(counted_.take(key_of(what, true, now), whole_day, now));
+    }
+    [[nodiscard]] usage find(const subject& what, instant now) const noexcept {
+        const auto counted = [&](bool is_of_failures) {
+            return whole_day.requests - counted_.peek(key_of(what, is_of_failures, now), whole_day, now).remaining;
+        };
+        return {counted(false), counted(true)};
+    }
+
+    window_limiter counted_;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_LIMITS_USAGE_COUNTER_HPP
+
 // <tollgate/policy/policies.hpp>
 #ifndef TOLLGATE_POLICY_POLICIES_HPP
 #define TOLLGATE_POLICY_POLICIES_HPP
@@ -8151,6 +8513,13 @@ public:
         format_ = hold<payload_format_ref>(std::move(format));
         return std::move(*this);
     }
+    /// Counts the requests of each token and application, so that the account pages show them: an API and pages with copies of these
+    /// policies share the counts. `account_service` calls this function for a service with sessions, unless its limiter may block. Throws
+    /// as the constructor of `usage_counter` does.
+    policies with_usage_counts() && {
+        usage_ = std::make_shared<usage_counter>();
+        return std::move(*this);
+    }
 
     /// Each returns a policy in use. The reference is valid as long as this object, or a copy of it, has the policy.
     [[nodiscard]] std::span<const authenticator_ref> authenticators() const noexcept { return authenticators_->all; }
@@ -8162,6 +8531,8 @@ public:
     [[nodiscard]] const random_source_ref& random() const noexcept { return random_.reference; }
     [[nodiscard]] const observer_ref& observer() const noexcept { return observer_.reference; }
     [[nodiscard]] const payload_format_ref& format() const noexcept { return format_.reference; }
+    /// Returns the counts of requests, or null without `with_usage_counts`. The pointer is valid as long as this object, or a copy of it.
+    [[nodiscard]] usage_counter* usage() const noexcept { return usage_.get(); }
 
     /// Builds a router of this table, for one API. Throws what building and copying the router throws.
     [[nodiscard]] owned<router_ref> make_router(std::span<const route_pattern> patterns) const {
@@ -8225,6 +8596,7 @@ private:
     owned<random_source_ref> random_;
     owned<observer_ref> observer_;
     owned<payload_format_ref> format_;
+    std::shared_ptr<usage_counter> usage_;  // null: nothing is counted
 };
 
 }  // namespace tollgate
@@ -8472,6 +8844,19 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
 };
 
+/// Authenticates as `basic_token` does, and also accepts secrets of 1 to `limits::imported_secret_bytes_max` bytes in any form: those of
+/// tokens that `import_personal_token` has stored. Use it instead of `basic_token`, while such tokens exist: mistyped and invented secrets
+/// then need a lookup in the store. Thread rule: any thread.
+class imported_basic_token : public detail::stored_token_authenticator<imported_basic_token> {
+public:
+    /// The scheme and the challenge of `basic_token`.
+    static constexpr std::string_view scheme = basic_token::scheme;
+    static constexpr std::string_view challenge = basic_token::challenge;
+
+    /// Implements `token_authenticator`. Throws as `sha256` does.
+    [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
+};
+
 /// Authenticates `Authorization: Bearer` with an OAuth 2.0 access token (RFC 6750 section 2.1). Records the use of a token at a bounded
 /// rate, if the store supports it. Thread rule: any thread.
 class bearer_token : public detail::stored_token_authenticator<bearer_token> {
@@ -8485,8 +8870,8 @@ public:
     [[nodiscard]] TOLLGATE_DECL bool read(std::string_view credentials, presented_token& into) const;
 };
 
-static_assert(authenticator<basic_token> && authenticator<bearer_token>);
-static_assert(token_authenticator<basic_token> && token_authenticator<bearer_token>);
+static_assert(token_authenticator<basic_token> && token_authenticator<imported_basic_token> && token_authenticator<bearer_token>);
+static_assert(authenticator<basic_token> && authenticator<imported_basic_token> && authenticator<bearer_token>);
 
 }  // namespace tollgate
 
@@ -8685,6 +9070,120 @@ template <hook_store Hooks, random_source Random = system_random>
 }  // namespace tollgate
 
 #endif  // TOLLGATE_ACCOUNT_ISSUE_HOOK_HPP
+
+// <tollgate/account/import.hpp>
+#ifndef TOLLGATE_ACCOUNT_IMPORT_HPP
+#define TOLLGATE_ACCOUNT_IMPORT_HPP
+
+namespace tollgate::inline v0 {
+
+/// What an import does with a record of an older system.
+enum class import_outcome {
+    created,
+    unchanged,  ///< an earlier import has created it
+};
+
+namespace detail {
+
+/// Returns the key by which a store recognizes a webhook that was imported before. It stays the same when the owner changes the webhook.
+[[nodiscard]] inline digest import_key_of(const new_hook& hook) {
+    std::string text = "import " + std::to_string(hook.account.account.value());
+    for (const std::string_view part : {hook.account.service.view(), std::string_view{hook.event}, std::string_view{hook.target_url},
+                                        std::string_view{hook.secret}})
+        text.append(1, '\0').append(part);
+    const auto key = sha256(text);
+    secure_wipe(text);
+    return key;
+}
+
+}  // namespace detail
+
+/// Returns what `import_personal_token` would do with this token. Creates nothing, so that a program can check all tokens before it
+/// imports the first one.
+///
+/// Errors: invalid for a username that cannot be the user-id of Basic credentials (1 to 32 visible ASCII characters without a colon, RFC
+/// 7617 section 2), for a description over `limits::token_description_bytes_max` or with control or invisible characters, and for a token
+/// that expires before it was created; conflict if another token has the username, or if its owner has renewed its secret; and the errors
+/// of the store's `find_credential`. Any thread may call it. It blocks as the store does.
+template <credential_source Store>
+[[nodiscard]] result<import_outcome> check_import(Store& store, const new_personal_token& token) {
+    const auto username = token.username.view();
+    if (username.empty() || !std::all_of(username.begin(), username.end(), [](char c) { return c > ' ' && c <= '~' && c != ':'; }))
+        return invalid("username must be 1 to 32 visible ASCII characters without a colon.");
+    if (!token.description.empty() && !detail::is_visible_line(token.description, limits::token_description_bytes_max))
+        return invalid("description must be a line of at most " + std::to_string(limits::token_description_bytes_max) +
+                       " bytes without control or invisible characters.");
+    if (token.expires_at && *token.expires_at <= token.created_at) return invalid("expires_at must be later than created_at.");
+    const auto found = store.find_credential(personal_token_key{username});
+    if (!found) return found.error();
+    if (!*found) return import_outcome::created;
+    if ((*found)->user == token.user && (*found)->secret_digest == token.secret_digest) return import_outcome::unchanged;
+    return error{error_kind::conflict, "username belongs to another token, or to one with another secret.", {}};
+}
+
+/// Stores a personal token of an older system under its own username, with the SHA-256 digest of its own secret, so that scripts continue
+/// to work. A second import of the same token changes nothing. A token that its owner has revoked since then is created again.
+///
+/// `basic_token` accepts only secrets in the form that this library generates. Tokens with secrets in another form are accepted by
+/// `imported_basic_token`. The digest is not salted: import only secrets that a program has generated from at least 128 random bits, never
+/// passwords. The calling code must check that the user and the scopes exist.
+///
+/// Errors: those of `check_import`; invalid if the user has `tokens_per_user_max` tokens; and the errors of the store's
+/// `create_personal_token`. Any thread may call it. It blocks as the store does.
+template <token_store Store>
+[[nodiscard]] result<import_outcome> import_personal_token(Store& store, const new_personal_token& token,
+                                                           std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
+    const auto outcome = check_import(store, token);
+    if (!outcome || *outcome == import_outcome::unchanged) return outcome;
+    const auto id = store.create_personal_token(token, tokens_per_user_max);
+    if (!id) return id.error();
+    return import_outcome::created;
+}
+
+/// Succeeds if `import_hook` accepts this webhook, except for the bound of the store. Creates nothing.
+///
+/// Errors: invalid, with a message that names the field, for a service or an event that is not in the catalog, for a target that
+/// `check_hook_target` refuses, and for a secret that is not `whsec_` and 24 to 64 bytes in Base64 (see `webhook_key`). No message quotes
+/// the secret. Any thread may call it. It never blocks.
+template <target_rule Rule = public_targets>
+[[nodiscard]] result<void> check_import(const service_catalog& services, const new_hook& hook, const Rule& rule = {}) {
+    const service* at = services.find(hook.account.service);
+    if (at == nullptr) return invalid("service is not a service of this API.");
+    if (auto known = detail::check_hook_event(*at, hook.event); !known) return known;
+    if (auto allowed = check_hook_target(rule, hook.target_url); !allowed) return allowed;
+    if (!webhook_key(hook.secret)) return invalid("secret is not whsec_ followed by 24 to 64 bytes in base64.");
+    return {};
+}
+
+/// Stores a webhook of an older system with its own secret, so that its receiver continues to accept the signatures. A second import of
+/// the same webhook changes nothing, even if its owner has changed it since then. A webhook that its owner has deleted is created again.
+///
+/// `hook.idempotency_key` is set by this function. The calling code must check that the account exists.
+///
+/// Errors: those of `check_import`; invalid if the account has `hooks_per_event_max` hooks for this event; and the errors of the store's
+/// `create_hook` and `hooks_of`. Any thread may call it. It blocks as the store does.
+template <hook_store Hooks, target_rule Rule = public_targets>
+[[nodiscard]] result<import_outcome> import_hook(Hooks& hooks, const service_catalog& services, new_hook hook, const Rule& rule = {},
+                                                 std::size_t hooks_per_event_max = limits::hooks_per_event_max) {
+    if (auto valid = check_import(services, hook, rule); !valid) return std::move(valid).error();
+    hook.idempotency_key = detail::import_key_of(hook);
+    const auto id = hooks.create_hook(hook, hooks_per_event_max);
+    if (id) return import_outcome::created;
+    if (id.error().kind == error_kind::conflict) return import_outcome::unchanged;
+    if (id.error().kind != error_kind::invalid) return id.error();
+    // The store may have counted before it looked for the key.
+    const auto existing = hooks.hooks_of(hook.account);
+    if (!existing) return existing.error();
+    const auto is_same = [&hook, secret_digest = digest_of(hook.secret)](const auto& each) {
+        return each.event == hook.event && each.target_url == hook.target_url && each.secret_digest == secret_digest;
+    };
+    if (std::any_of(existing->begin(), existing->end(), is_same)) return import_outcome::unchanged;
+    return id.error();
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_ACCOUNT_IMPORT_HPP
 
 // <tollgate/account/new_secret.hpp>
 #ifndef TOLLGATE_ACCOUNT_NEW_SECRET_HPP
@@ -10886,7 +11385,10 @@ private:
         add_transport_security(response, api.settings.base_url);
         http::add_cors_fields(api.settings.cors_origins, request, response);
         if (state.is_preflight) allow_own_fields(response, policies.authenticators());
-        observation.report_end(policies, response, caller_of(state));
+        const auto* caller = caller_of(state);
+        if (policies.usage() != nullptr && caller != nullptr)
+            policies.usage()->record(*caller, to_number(response.status()) >= 400, state.now);
+        observation.report_end(policies, response, caller);
         return http::handle_step::done;
     }
 
@@ -11982,6 +12484,8 @@ struct form_texts {
     std::string_view created = "Created";
     std::string_view last_used = "Last used";
     std::string_view never = "Never";
+    std::string_view requests_today = "Requests today";
+    std::string_view failed_requests = "({} failed)";  ///< a number
     std::string_view shown_once = "Copy the secret now. You will not be able to see it again.";
     std::string_view copy = "Copy";
     std::string_view copied = "Copied";
@@ -12194,6 +12698,9 @@ struct overview_texts {
     std::string_view member = "Member";
     std::string_view webhooks = "Webhooks";
     std::string_view more_accounts = "and {} more";
+    std::string_view requests = "API requests";
+    std::string_view requests_used = "{} of {} used, {} left";  ///< three numbers
+    std::string_view requests_reset = "The count starts again:";  ///< before the time
     std::string_view access = "Access to your account";
     std::string_view no_access = "No token or application has access to your account.";
     std::string_view token = "Personal token";
@@ -13855,6 +14362,132 @@ private:
 }  // namespace tollgate
 
 #endif  // TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
+
+// <tollgate/store/key_value.hpp>
+#ifndef TOLLGATE_STORE_KEY_VALUE_HPP
+#define TOLLGATE_STORE_KEY_VALUE_HPP
+
+namespace tollgate::inline v0 {
+
+/// The settings of a `record_store`.
+struct record_store_settings {
+    /// Keys that encrypt webhook secrets in the database; see `record_store::encrypt_secrets`. If it is not set, secrets are stored in
+    /// plain text, and deliveries whose secret is encrypted wait.
+    std::optional<secret_keys> hook_secret_keys{};
+};
+
+/// The store on a database of keys and values. It implements all contracts of stores on the four functions of a `key_value_store`:
+///
+///     lmdb_database database{"tollgate.db"};
+///     record_store store{database};
+///     account_service service{settings, users, store, sessions};
+///
+/// The effect of a verb is as durable as the database. Any number of processes may use the database at the same time if it allows that. If
+/// it then is no `shared_key_value_store`, events that other processes append are sent seconds later.
+///
+/// Verbs whose work has no bound run in several transactions: the deletion or suspension of an application with many tokens, and the
+/// enabling or disabling of a webhook with many deliveries. The first transaction decides. After a failure, a worker or a sweep does what
+/// is left; until then, access tokens of the application may still be valid.
+///
+/// docs/stores.md lists keys and records.
+///
+/// Thread rule: any thread. A call blocks if the database does. Errors: those of the database; internal for a damaged record; the
+/// constructor throws nothing.
+class record_store {
+public:
+    /// Constructs a store on `database`, which must outlive it. It may have rows of a previous store.
+    TOLLGATE_DECL explicit record_store(key_value_store_ref database, const record_store_settings& settings = {});
+    TOLLGATE_DECL ~record_store();
+    record_store(const record_store&) = delete;
+    record_store& operator=(const record_store&) = delete;
+
+    /// Returns true if the database may block; see `tollgate::may_block`.
+    [[nodiscard]] bool may_block() const noexcept { return database_.may_block(); }
+
+    /// Encrypts the webhook secrets that are not encrypted with the first of `hook_secret_keys`, a page at a time. Call it before the first
+    /// delivery where webhooks are delivered. Errors: unavailable if the key of an encrypted secret is missing. Secrets that are damaged
+    /// stay as they are.
+    TOLLGATE_DECL result<void> encrypt_secrets() noexcept;
+
+    /// See `credential_source`.
+    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& named) noexcept;
+    /// See `token_store`.
+    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
+    TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
+    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
+    TOLLGATE_DECL result<bool> revoke(const revocation& revoked) noexcept;
+    /// See `access_token_store`.
+    TOLLGATE_DECL result<bool> create_access_token(const new_access_token& token) noexcept;
+    /// See `use_recorder`.
+    TOLLGATE_DECL result<void> record_use(const credential_key& named, instant now, std::string_view from) noexcept;
+
+    /// See `application_store`.
+    TOLLGATE_DECL result<application_id> create_application(const new_application& created, std::size_t applications_per_user_max) noexcept;
+    TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
+    TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
+    TOLLGATE_DECL result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                  const application_change& change) noexcept;
+    TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
+
+    /// See `grant_store`.
+    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
+    TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
+    TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
+    TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
+    TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
+    TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
+    TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
+    TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
+
+    /// See `session_store`.
+    TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
+    TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
+    TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
+    TOLLGATE_DECL result<bool> end_sessions(const session_selection& ended) noexcept;
+    TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
+
+    /// See `hook_store`.
+    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
+    TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept;
+    TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
+
+    /// See `event_sink` and `outbox`. A call with the seed of an event that was appended already adds nothing.
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                                   std::optional<hook_id> only_to = {}) noexcept;
+    /// See `outbox`.
+    TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& time) noexcept;
+    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
+    TOLLGATE_DECL result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept;
+    /// See `backlog_source`.
+    TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
+    /// See `shared_outbox`. The number is that of `shared_key_value_store`; of another database, the number of events that this object has
+    /// appended.
+    [[nodiscard]] std::optional<std::uint64_t> changes_seen() const noexcept {
+        return database_.tells_commits() ? database_.commits_seen() : std::optional{appended_.load(std::memory_order_relaxed)};
+    }
+
+    /// See `grant_store`, `outbox` and `session_store`.
+    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
+
+private:
+    key_value_store_ref database_;
+    std::optional<secret_keys> hook_secret_keys_;
+    std::atomic<std::uint64_t> appended_{0};
+};
+
+static_assert(token_store<record_store> && access_token_store<record_store> && use_recorder<record_store>);
+static_assert(hook_store<record_store>);
+static_assert(oauth_store<record_store>);
+static_assert(session_store<record_store>);
+static_assert(outbox<record_store> && shared_outbox<record_store> && backlog_source<record_store>);
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_KEY_VALUE_HPP
 
 // <tollgate/base/detail/overloaded.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
@@ -21923,11 +22556,11 @@ TOLLGATE_DECL result<void> standard_webhook::write(const due_delivery& sent, ins
 namespace tollgate::inline v0 {
 namespace detail {
 
-// Longer credentials cannot name a token. The extra bytes are for the decoder, which writes groups of three.
-inline constexpr std::size_t basic_bytes_max = limits::token_username_bytes_max + 1 + limits::secret_text_bytes_max + 4;
-
-inline bool read_basic(std::string_view credentials, presented_token& into) {
-    std::array<char, basic_bytes_max> buffer;
+/// Reads Basic credentials with a secret that `is_secret` accepts. Longer credentials than this cannot name a token.
+template <std::size_t SecretBytesMax>
+bool read_basic_with(std::string_view credentials, presented_token& into, bool (*is_secret)(std::string_view) noexcept) {
+    // The extra bytes are for the decoder, which writes groups of three.
+    std::array<char, limits::token_username_bytes_max + 1 + SecretBytesMax + 4> buffer;
     const auto decoded_bytes = detail::base64_decode_into(credentials, buffer);
     if (!decoded_bytes) return false;
     const std::string_view decoded{buffer.data(), *decoded_bytes};
@@ -21935,10 +22568,21 @@ inline bool read_basic(std::string_view credentials, presented_token& into) {
     const auto colon = decoded.find(':');
     if (colon == std::string_view::npos || !into.username.append(decoded.substr(0, colon))) return false;
     const auto secret = decoded.substr(colon + 1);
-    if (!is_well_formed(secret_kind::personal_token, secret)) return false;
+    if (!is_secret(secret)) return false;
     into.kind = credential_kind::personal_token;
     into.secret_digest = digest_of(secret);
     return true;
+}
+
+inline bool read_basic(std::string_view credentials, presented_token& into) {
+    return read_basic_with<limits::secret_text_bytes_max>(
+        credentials, into, [](std::string_view secret) noexcept { return is_well_formed(secret_kind::personal_token, secret); });
+}
+
+inline bool read_imported_basic(std::string_view credentials, presented_token& into) {
+    return read_basic_with<limits::imported_secret_bytes_max>(
+        credentials, into,
+        [](std::string_view secret) noexcept { return !secret.empty() && secret.size() <= limits::imported_secret_bytes_max; });
 }
 
 inline bool read_bearer(std::string_view credentials, presented_token& into) {
@@ -21967,6 +22611,11 @@ inline bool read_through_memo(credential_kind kind, std::string_view credentials
 
 TOLLGATE_DECL bool basic_token::read(std::string_view credentials, presented_token& into) const {
     return detail::read_through_memo(credential_kind::personal_token, credentials, into, detail::read_basic);
+}
+
+TOLLGATE_DECL bool imported_basic_token::read(std::string_view credentials, presented_token& into) const {
+    // Not through the memo, which `basic_token` shares: it must refuse what only this class accepts.
+    return detail::read_imported_basic(credentials, into);
 }
 
 TOLLGATE_DECL bool bearer_token::read(std::string_view credentials, presented_token& into) const {
@@ -24684,6 +25333,8 @@ TOLLGATE_DECL page_texts german_texts() {
                   .created = "Erstellt",
                   .last_used = "Zuletzt verwendet",
                   .never = "Nie",
+                  .requests_today = "Anfragen heute",
+                  .failed_requests = "({} fehlgeschlagen)",
                   .shown_once = "Kopieren Sie das Secret jetzt. Es wird nicht noch einmal angezeigt.",
                   .copy = "Kopieren",
                   .copied = "Kopiert",
@@ -25020,6 +25671,9 @@ TOLLGATE_DECL page_texts german_texts() {
                      .member = "Mitglied",
                      .webhooks = "Webhooks",
                      .more_accounts = "und {} weitere",
+                     .requests = "API-Anfragen",
+                     .requests_used = "{} von {} verbraucht, {} übrig",
+                     .requests_reset = "Die Zählung beginnt neu:",
                      .access = "Zugriff auf Ihr Konto",
                      .no_access = "Kein Token und keine Anwendung hat Zugriff auf Ihr Konto.",
                      .token = "Persönliches Token",
@@ -25213,6 +25867,11 @@ strong.code { display: block; font: 600 1.5rem/1.6 var(--mono); letter-spacing: 
 blockquote { margin: 0 0 1rem; padding: .1rem 0 .1rem 1rem; border-left: .2rem solid var(--line); color: var(--quiet);
   overflow-wrap: anywhere; }
 
+.usage { display: block; width: 8rem; height: .4rem; border-radius: .2rem; margin-top: .35rem; }
+.usage .used { fill: var(--accent); }
+.usage .up { fill: var(--danger); }
+.requests { margin-bottom: 2.5rem; }
+.requests .usage { width: 100%; max-width: 26rem; height: .6rem; border-radius: .3rem; margin-bottom: .6rem; }
 .balance { color: var(--ink); font-size: 1.35rem; letter-spacing: -.01em; }
 .links { display: flex; flex-wrap: wrap; gap: .35rem 1.5rem; margin: -1.25rem 0 2.5rem; }
 .nothing + .links { margin-top: -1.5rem; }
@@ -29445,6 +30104,7 @@ struct page_view {
     instant now{};
     std::size_t page_number = 1;  ///< page number of a list, as requested
     const tollgate::session* session = nullptr;  ///< marks items with its secret; null: no marks
+    const usage_counter* counts = nullptr;       ///< of requests; null if nothing counts them
 
     /// This page of a list, with this query.
     [[nodiscard]] std::string list_url(std::string query = {}) const {
@@ -29559,12 +30219,21 @@ public:
     [[nodiscard]] const auto& settings() const noexcept { return pages_.settings; }
     [[nodiscard]] const auto& random() const noexcept { return pages_.policies.random(); }
     [[nodiscard]] const auto& target_rule() const noexcept { return pages_.policies.target_rule(); }
+    /// The counts of requests; null if nothing counts them.
+    [[nodiscard]] const usage_counter* usage() const noexcept { return pages_.policies.usage(); }
+    [[nodiscard]] const rate_limiter_ref& limiter() const noexcept { return pages_.policies.limiter(); }
+    /// The user's quota.
+    [[nodiscard]] result<quota> own_quota() const {
+        const auto own = users().quota_of(session.user);
+        if (!own) return own.error();
+        return own->value_or(settings().user_quota);
+    }
     [[nodiscard]] const page_texts& texts() const noexcept { return *language.texts; }
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
     [[nodiscard]] page_view view() const noexcept {
         return {texts(), language.scopes, url_,          form_token, language.root, query.value_of(done_name),
-                stale_,  now,             page_number(), &session};
+                stale_,  now,             page_number(), &session,   usage()};
     }
 
     /// The page of a list that the form or the query names; 1 if neither does.
@@ -29884,6 +30553,11 @@ void write_long_fact(html_writer& html, std::string_view label, const Content& c
     html.add("</dd></div>\n");
 }
 
+/// A bar that shows a part of a whole, without a script or a style. Write the numbers beside it, because it is hidden from screen readers.
+TOLLGATE_DECL void write_bar(html_writer& html, std::uint64_t part, std::uint64_t whole);
+/// Today's requests, and how many failed: `12`, or `12 (3 failed)`; with a bar unless the quota has no bound.
+TOLLGATE_DECL void write_usage(html_writer& html, const page_view& view, const usage& counted, const quota& allowed = {});
+
 /// `3 hours ago`, or `Never`.
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);
 
@@ -30148,6 +30822,7 @@ struct access_holder {
     std::string name;
     bool is_token = false;
     std::optional<instant> last_used_at = {};
+    usage requests_today = {};  ///< only if they are counted
 };
 
 struct account_overview {
@@ -30156,6 +30831,9 @@ struct account_overview {
     std::size_t accounts_count = 0;
     std::vector<access_holder> access = {};  ///< the last used first; the first `overview_access_max`
     std::size_t tokens_count = 0, grants_count = 0;
+    bool counts_requests = false;  ///< the requests of tokens and applications
+    quota allowed = {};
+    std::optional<limit_decision> window = {};  ///< of all requests of the user; none if there is no limit
     bool keeps_activities = false;
     std::optional<std::vector<activity>> activities = {};  ///< none if they could not be read
 };
@@ -30182,12 +30860,25 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     if (to.size() > overview_access_max) to.pop_back();
 }
 
+/// Reads the window of the user's requests, unless the limiter uses others.
+[[nodiscard]] inline result<void> read_window(page_call& call, account_overview& into) {
+    const auto allowed = call.own_quota();
+    if (!allowed) return allowed.error();
+    into.allowed = *allowed;
+    if (allowed->window > seconds{0} && !call.limiter().chooses_windows())
+        into.window = call.limiter().peek(limit_key::of(call.session.user), *allowed, call.now);
+    return {};
+}
+
 [[nodiscard]] inline result<void> read_access(page_call& call, account_overview& into) {
+    const usage_counter* const counts = call.usage();
+    into.counts_requests = counts != nullptr;
     auto tokens = call.store().personal_tokens_of(call.session.user);
     if (!tokens) return std::move(tokens).error();
     for (personal_token& each : *tokens)
         if (!each.expires_at || call.now < *each.expires_at) {
-            add_access(into.access, {std::move(each.description), true, each.last_used_at});
+            add_access(into.access, {std::move(each.description), true, each.last_used_at,
+                                     counts != nullptr ? counts->of(each.id, call.now) : usage{}});
             ++into.tokens_count;
         }
     auto grants = call.store().grants_of(call.session.user);
@@ -30195,7 +30886,8 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     into.grants_count = grants->size();
     for (grant& each : *grants)
         if (!each.application_is_suspended)
-            add_access(into.access, {std::move(each.application_name), false, each.last_used_at});
+            add_access(into.access, {std::move(each.application_name), false, each.last_used_at,
+                                     counts != nullptr ? counts->of(each.application, call.session.user, call.now) : usage{}});
     return {};
 }
 
@@ -30204,6 +30896,7 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     if (!owned) return owned.error();
     account_overview shown{.owned = *owned};
     if (auto read = read_accounts(call, shown); !read) return read;
+    if (auto read = read_window(call, shown); !read) return read;
     if (auto read = read_access(call, shown); !read) return read;
     if (call.users().has_activity()) {
         // The rest of the page is useful without them, and their own page reports the failure.
@@ -31219,7 +31912,8 @@ public:
 
     /// Returns true if any request may block: a password check always does.
     [[nodiscard]] bool may_block() const noexcept {
-        return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || parts_.sessions.signs_in();
+        return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || parts_.sessions.signs_in() ||
+               parts_.policies.limiter().may_block();
     }
     /// Style sheet and unknown paths do not block; a password check always does.
     [[nodiscard]] bool may_block(const http::request& request) const noexcept;
@@ -31320,7 +32014,9 @@ inline page_handler::page_handler(account_service_settings configured, const use
 inline bool page_handler::may_block(const http::request& request) const noexcept {
     const auto found = find(request);
     if (!parts_.is_served(found.page) || found.page == page::start || found.language_missing) return false;
-    return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || checks_password(found.page);
+    const bool reads_window = found.page == page::overview && parts_.policies.limiter().may_block();
+    return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || checks_password(found.page) ||
+           reads_window;
 }
 
 inline std::vector<std::string> page_handler::mounts() const {
@@ -32359,6 +33055,13 @@ namespace service_detail {
     return balance_routes() + account_list_routes() + demonstration_routes() + openapi_routes();
 }
 
+/// The policies of a service with pages, which show the counts. A limiter that may block is shared by several nodes, each of which would
+/// count only its own requests.
+[[nodiscard]] inline policies with_counts(policies given) {
+    if (given.usage() != nullptr || given.limiter().may_block()) return given;
+    return std::move(given).with_usage_counts();
+}
+
 /// The documentation. Its requests are reported to the observer like all others.
 class observed_documentation {
 public:
@@ -32410,7 +33113,8 @@ TOLLGATE_COLD account_service::account_service(const account_service_settings& s
                                                tollgate::policies policies, std::optional<route_table> table, mount_function mount,
                                                const service_detail::session_parts& session_parts)
     : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store, std::move(policies),
+      api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store,
+           session_parts.store ? service_detail::with_counts(std::move(policies)) : std::move(policies),
            service_detail::routes_of(std::move(table), store)} {
     mount(*this, session_parts);
     mounts_.push_back(http::mounted("", api_));
@@ -32528,6 +33232,2653 @@ TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_p
 }  // namespace tollgate::service_detail
 
 #endif  // TOLLGATE_API_SIGN_IN_IPP
+
+// <tollgate/store/detail/key_value/big_endian.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_BIG_ENDIAN_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_BIG_ENDIAN_HPP
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// Returns the number whose bytes are in big-endian order, or the number with these bytes: on all machines, numbers in keys and records
+/// have one form, and sort as the numbers do.
+template <std::unsigned_integral N>
+[[nodiscard]] constexpr N in_big_endian_order(N number) noexcept {
+    if constexpr (std::endian::native == std::endian::big || sizeof(N) == 1) return number;
+    else if constexpr (sizeof(N) == 4) return __builtin_bswap32(number);
+    else return __builtin_bswap64(number);
+}
+
+template <std::unsigned_integral N>
+void store_big_endian(N number, char* to) noexcept {
+    const N ordered = in_big_endian_order(number);
+    std::memcpy(to, &ordered, sizeof ordered);
+}
+template <std::unsigned_integral N>
+[[nodiscard]] N load_big_endian(const char* from) noexcept {
+    N ordered;
+    std::memcpy(&ordered, from, sizeof ordered);
+    return in_big_endian_order(ordered);
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_BIG_ENDIAN_HPP
+
+// <tollgate/store/detail/key_value/codec.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_CODEC_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_CODEC_HPP
+
+// The binary form of records, which docs/stores.md describes: a byte with the version, then the fields in their order.
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// The version of the form of all records. A later version can read the records of this one.
+inline constexpr char record_version = 1;
+
+/// A record lists its fields once: `R::fields(record, visit)` calls `visit(field...)`, to write them and to read them.
+template <class R>
+concept record = requires(R& r) { R::fields(r, [](auto&...) {}); };
+
+/// The greatest value of an enumeration in records, of its type: a greater one is damage.
+template <class E>
+inline constexpr bool last_value = false;
+
+/// Appends fields to a text.
+class encoder {
+public:
+    explicit encoder(std::string& out) noexcept : out_{out} {}
+
+    void operator()(const auto&... fields) { (put(fields), ...); }
+
+private:
+    template <std::unsigned_integral N>
+    void put_number(N number) {
+        char bytes[sizeof(N)];
+        store_big_endian(number, bytes);
+        out_.append(bytes, sizeof bytes);
+    }
+    void put_text(std::string_view text) {
+        put_number(static_cast<std::uint32_t>(text.size()));
+        out_.append(text);
+    }
+
+    void put(bool value) { out_.push_back(value ? '\1' : '\0'); }
+    void put(std::uint32_t value) { put_number(value); }
+    void put(std::uint64_t value) { put_number(value); }
+    void put(std::int64_t value) { put_number(static_cast<std::uint64_t>(value)); }
+    void put(instant value) { put(std::int64_t{to_unix_milliseconds(value)}); }
+    void put(milliseconds value) { put(std::int64_t{value.count()}); }
+    void put(const digest& value) { out_.append(value.raw()); }
+    void put(const std::string& value) { put_text(value); }
+    void put(std::string_view value) { put_text(value); }
+    template <class Tag>
+    void put(id<Tag> value) {
+        put(value.value());
+    }
+    template <class E>
+        requires std::is_enum_v<E>
+    void put(E value) {
+        out_.push_back(static_cast<char>(value));
+    }
+    template <std::size_t Capacity>
+    void put(const detail::inline_text<Capacity>& value) {
+        put_text(value.view());
+    }
+    template <class T>
+    void put(const std::optional<T>& value) {
+        put(value.has_value());
+        if (value) put(*value);
+    }
+    template <class T>
+    void put(const std::vector<T>& values) {
+        put_number(static_cast<std::uint32_t>(values.size()));
+        for (const T& each : values) put(each);
+    }
+    template <record R>
+    void put(const R& value) {
+        R::fields(value, *this);
+    }
+
+    std::string& out_;
+};
+
+/// Reads what an `encoder` wrote. Anything else is damage, from which on it reads nothing more.
+class decoder {
+public:
+    explicit decoder(std::string_view in) noexcept : in_{in} {}
+
+    void operator()(auto&... fields) { (get(fields), ...); }
+
+    /// Returns true if every byte was read, and each was valid.
+    [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && in_.empty(); }
+
+private:
+    std::string_view take(std::size_t bytes) noexcept {
+        if (is_damaged_ || in_.size() < bytes) {
+            is_damaged_ = true;
+            return {};
+        }
+        const std::string_view taken = in_.substr(0, bytes);
+        in_.remove_prefix(bytes);
+        return taken;
+    }
+    template <std::unsigned_integral N>
+    N take_number() noexcept {
+        const std::string_view bytes = take(sizeof(N));
+        return bytes.empty() ? N{0} : load_big_endian<N>(bytes.data());
+    }
+    std::string_view take_text() noexcept { return take(take_number<std::uint32_t>()); }
+    /// Assigns a value that may not exist for these bytes.
+    template <class T>
+    void assign(T& value, const std::optional<T>& read) noexcept {
+        if (read) value = *read;
+        else is_damaged_ = true;
+    }
+
+    void get(bool& value) noexcept {
+        const auto byte = take_number<std::uint8_t>();
+        is_damaged_ = is_damaged_ || byte > 1;
+        value = byte == 1;
+    }
+    void get(std::uint32_t& value) noexcept { value = take_number<std::uint32_t>(); }
+    void get(std::uint64_t& value) noexcept { value = take_number<std::uint64_t>(); }
+    void get(std::int64_t& value) noexcept { value = static_cast<std::int64_t>(take_number<std::uint64_t>()); }
+    void get(instant& value) noexcept { value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>())); }
+    void get(milliseconds& value) noexcept { value = milliseconds{static_cast<std::int64_t>(take_number<std::uint64_t>())}; }
+    void get(digest& value) noexcept { assign(value, digest::from(take(digest::size_bytes))); }
+    void get(std::string& value) { value = take_text(); }
+    void get(std::string_view& value) noexcept { value = take_text(); }
+    template <class Tag>
+    void get(id<Tag>& value) noexcept {
+        assign(value, id<Tag>::from(static_cast<std::int64_t>(take_number<std::uint64_t>())));
+    }
+    template <class E>
+        requires std::is_enum_v<E>
+    void get(E& value) noexcept {
+        static_assert(std::same_as<decltype(last_value<E>), const E>, "the enumeration needs a last_value");
+        const auto byte = take_number<std::uint8_t>();
+        is_damaged_ = is_damaged_ || byte > static_cast<std::uint8_t>(last_value<E>);
+        if (!is_damaged_) value = static_cast<E>(byte);
+    }
+    template <std::size_t Capacity>
+    void get(detail::inline_text<Capacity>& value) noexcept {
+        assign(value, detail::inline_text<Capacity>::from(take_text()));
+    }
+    template <class T>
+    void get(std::optional<T>& value) {
+        bool has_value = false;
+        get(has_value);
+        if (!has_value) return value.reset();
+        if constexpr (std::is_default_constructible_v<T>) value.emplace();
+        else value.emplace(1);  // an id
+        get(*value);
+    }
+    template <class T>
+    void get(std::vector<T>& values) {
+        values.clear();
+        for (auto left = take_number<std::uint32_t>(); left != 0 && !is_damaged_; --left) get(values.emplace_back());
+    }
+    template <record R>
+    void get(R& value) {
+        R::fields(value, *this);
+    }
+
+    std::string_view in_;
+    bool is_damaged_ = false;
+};
+
+/// Replaces `out` by the record's bytes. Its memory is used again.
+template <record R>
+void encode(const R& from, std::string& out) {
+    out.assign(1, record_version);
+    encoder write{out};
+    R::fields(from, write);
+}
+
+/// Reads a record from exactly the bytes that `encode` wrote. Returns false, and `into` has any content, if they are not: truncated, with
+/// further bytes, with a value that does not exist, or of another version. Fields of type std::string_view view `bytes`.
+template <record R>
+[[nodiscard]] bool decode(std::string_view bytes, R& into) {
+    if (bytes.empty() || bytes.front() != record_version) return false;
+    decoder read{bytes.substr(1)};
+    R::fields(into, read);
+    return read.has_read_all();
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_CODEC_HPP
+
+// <tollgate/store/detail/key_value/records.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_RECORDS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_RECORDS_HPP
+
+// What the store keeps. The order of `fields` is the stored form, so a change of it needs a new `record_version`.
+
+namespace tollgate::inline v0::key_value_detail {
+
+// The greatest stored value of each enumeration: a greater one is damage.
+template <>
+inline constexpr hook_source last_value<hook_source> = hook_source::manual;
+template <>
+inline constexpr disable_reason last_value<disable_reason> = disable_reason::failing;
+template <>
+inline constexpr delivery_state last_value<delivery_state> = delivery_state::held;
+template <>
+inline constexpr attempt_end last_value<attempt_end> = attempt_end::bad_response;
+template <>
+inline constexpr attempt_cause last_value<attempt_cause> = attempt_cause::certificate_invalid;
+template <>
+inline constexpr client_type last_value<client_type> = client_type::resource_server;
+template <>
+inline constexpr registration_kind last_value<registration_kind> = registration_kind::metadata_document;
+template <>
+inline constexpr suspension last_value<suspension> = suspension::owner_disabled;
+template <>
+inline constexpr device_code_state last_value<device_code_state> = device_code_state::denied;
+
+/// A personal token. `Text` is std::string_view in a look-up, which copies nothing, and std::string where the record is changed.
+template <class Text>
+struct personal_token_record {
+    user_id user{1};
+    token_id id{1};
+    digest secret{};
+    std::optional<instant> expires_at{}, last_used_at{};
+    Text scopes{};
+    instant created_at{};
+    Text description{}, last_used_from{};
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.user, r.id, r.secret, r.expires_at, r.last_used_at, r.scopes, r.created_at, r.description, r.last_used_from);
+    }
+};
+
+/// An access token; `Text` as above.
+template <class Text>
+struct access_token_record {
+    user_id user{1};
+    application_id application{1};
+    std::optional<instant> last_used_at{};
+    instant created_at{}, expires_at{};
+    std::uint64_t origin = 0;  // that of its refresh token, created_alone or created_for_owner
+    Text scopes{};
+    Text resources{};  // in the form of resource_set::text
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.user, r.application, r.last_used_at, r.created_at, r.expires_at, r.origin, r.scopes, r.resources);
+    }
+};
+
+struct previous_secret_record {
+    std::string secret;
+    instant valid_until{};
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.secret, r.valid_until);
+    }
+};
+
+struct hook_record {
+    service_name service{};
+    account_id account{1};
+    std::string event, type, target_url;
+    std::uint64_t host = 0;  // host_of(target_url)
+    std::string secret;      // in the form of secret_keys::encrypt
+    digest secret_digest{};
+    hook_source source = hook_source::api;
+    instant created_at{};
+    std::vector<previous_secret_record> previous{};
+    std::optional<digest> idempotency_key{};
+    std::optional<instant> disabled_at{}, failing_since{}, last_failure_at{};
+    disable_reason reason = disable_reason::failing;
+    /// Deliveries are still to be held because the hook was disabled, or to be sent because it was enabled.
+    bool is_changing_deliveries = false;
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.service, r.account, r.event, r.type, r.target_url, r.host, r.secret, r.secret_digest, r.source, r.created_at,
+              r.previous, r.idempotency_key, r.disabled_at, r.failing_since, r.last_failure_at, r.reason, r.is_changing_deliveries);
+    }
+
+    [[nodiscard]] account_ref owner() const noexcept { return {service, account}; }
+    [[nodiscard]] hook_status status() const noexcept {
+        return {disabled_at ? std::optional{hook_disablement{*disabled_at, reason}} : std::nullopt, failing_since, last_failure_at};
+    }
+    void set(const hook_status& status) noexcept {
+        disabled_at = status.disabled ? std::optional{status.disabled->at} : std::nullopt;
+        if (status.disabled) reason = status.disabled->reason;
+        failing_since = status.failing_since;
+        last_failure_at = status.last_failure_at;
+    }
+};
+
+struct event_record {
+    std::uint64_t appended = 0;  // deliveries at first
+    service_name service{};
+    account_id account{1};
+    instant at{};
+    std::string name, data;
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.appended, r.service, r.account, r.at, r.name, r.data);
+    }
+};
+
+struct stored_delivery_record {
+    digest event{};  // the key of its event
+    std::string event_name;
+    public_id message_id{};
+    instant created_at{}, at{};  // at: due, end of the lease, or since when it is in its state
+    delivery_state state = delivery_state::waiting;
+    std::optional<std::uint64_t> leased_host{};  // the host that its lease, in force or over, counts for
+    bool lease_open = false, resend_requested = false;
+    std::int64_t lease_number = 0;
+    std::uint64_t attempts_made = 0, last_attempt = 0;  // since it was created or resent; on record
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.event, r.event_name, r.message_id, r.created_at, r.at, r.state, r.leased_host, r.lease_open, r.resend_requested,
+              r.lease_number, r.attempts_made, r.last_attempt);
+    }
+};
+
+struct attempt_record {
+    instant at{};
+    milliseconds duration{};
+    attempt_end end = attempt_end::answered;
+    attempt_cause cause = attempt_cause::none;
+    std::uint64_t status = 0;
+    std::string response{}, request{};
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.at, r.duration, r.end, r.cause, r.status, r.response, r.request);
+    }
+};
+
+/// The ended deliveries of a hook from `next` on, the first number that was not trimmed.
+struct history_record {
+    std::uint64_t ended = 0, next = 1;
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.ended, r.next);
+    }
+};
+
+struct application_record {
+    user_id owner{1};
+    client_id_text client_id{};
+    digest secret{};
+    std::string name, website, description;
+    std::vector<std::string> redirect_urls{};
+    instant created_at{};
+    client_type type = client_type::confidential;
+    std::optional<digest> older_secret{};
+    bool acts_for_owner = false;
+    std::optional<suspension> suspended{};
+    registration_kind registration = registration_kind::by_owner;
+    std::string default_scopes{};
+    digest registration_digest{};
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.owner, r.client_id, r.secret, r.name, r.website, r.description, r.redirect_urls, r.created_at, r.type, r.older_secret,
+              r.acts_for_owner, r.suspended, r.registration, r.default_scopes, r.registration_digest);
+    }
+};
+
+struct grant_record {
+    grant_id id{1};
+    std::string scopes;
+    instant created_at{};
+    std::optional<instant> last_used_at{};
+    std::uint64_t last_number = 0;  // of its codes and of the uses of its refresh tokens
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.id, r.scopes, r.created_at, r.last_used_at, r.last_number);
+    }
+};
+
+struct code_record {
+    user_id user{1};
+    application_id application{1};
+    std::string scopes, redirect;
+    std::optional<std::string> code_challenge{};
+    std::uint64_t number = 0;  // in its grant
+    instant expires_at{}, forget_at{};
+    std::optional<instant> redeemed_at{};
+    digest refresh_token{};  // the first one that was created from it, once it is redeemed
+    std::string resources{};
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.user, r.application, r.scopes, r.redirect, r.code_challenge, r.number, r.expires_at, r.forget_at, r.redeemed_at,
+              r.refresh_token, r.resources);
+    }
+};
+
+struct refresh_token_record {
+    user_id user{1};
+    application_id application{1};
+    std::uint64_t origin = 0;  // of its family; see origin_of
+    std::uint64_t number = 0;  // in its grant, of its last use
+    std::string scopes;
+    instant expires_at{}, ends_at{};
+    std::optional<digest> family{};  // of the last replacement, as the fields below
+    digest replaced{};
+    instant replaced_at{};
+    digest successor_seed{};
+    std::string resources{};
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.user, r.application, r.origin, r.number, r.scopes, r.expires_at, r.ends_at, r.family, r.replaced, r.replaced_at,
+              r.successor_seed, r.resources);
+    }
+};
+
+/// The device codes of an application.
+struct device_list_record {
+    std::uint64_t count = 0, last_number = 0;
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.count, r.last_number);
+    }
+};
+
+struct device_code_record {
+    digest user_digest{};
+    application_id application{1};
+    std::uint64_t number = 0;  // in its application
+    std::string scopes, requested_from;
+    instant created_at{}, expires_at{};
+    device_code_state state = device_code_state::pending;
+    std::optional<user_id> answered_by{};
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.user_digest, r.application, r.number, r.scopes, r.requested_from, r.created_at, r.expires_at, r.state, r.answered_by);
+    }
+};
+
+struct session_record {
+    user_id user{1};
+    std::string login, signed_in_from, user_agent;
+    instant created_at{}, last_seen_at{};
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.user, r.login, r.signed_in_from, r.user_agent, r.created_at, r.last_seen_at);
+    }
+};
+
+/// The resources in a record, which holds nothing but what `text` wrote.
+[[nodiscard]] inline resource_set to_resources(std::string_view text) noexcept {
+    return resource_set::parse(text).value_or(resource_set{});
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_RECORDS_HPP
+
+// <tollgate/store/detail/key_value/keys.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_KEYS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_KEYS_HPP
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// The first byte of a key. Keys of a capital letter are only read and written one by one; those of a small letter are scanned.
+/// docs/stores.md lists what follows each, and the values.
+enum class table : char {
+    counters = '#',
+
+    personal_tokens = 'T',          // username
+    usernames = 'I',                // token
+    tokens_of_user = 'u',           // user, token
+    access_tokens = 'A',            // digest
+    access_tokens_of_grant = 'b',   // application, user, end, digest
+
+    hooks = 'H',                    // hook
+    hook_requests = 'Q',            // idempotency key
+    hooks_of_event = 'l',           // service, account, event, hook
+    deleted_hooks = 'g',            // hook
+
+    events = 'E',                   // digest of the event
+    event_counts = 'L',             // digest of the event
+    last_deliveries = 'N',          // hook
+    deliveries = 'd',               // hook, ~delivery
+    due_deliveries = 'p',           // hook, time, delivery: waiting, and leased until that time
+    leases_of_host = 'x',           // host, end, delivery
+    ended_deliveries = 'z',         // time, delivery: delivered, given up or held since then
+    held_deliveries = 'y',          // hook, delivery
+    ready_times = 'R',              // hook
+    ready_hooks = 'q',              // time, hook
+    histories = 'M',                // hook
+    attempts = 'm',                 // delivery, ~number
+
+    applications = 'P',             // application
+    client_ids = 'c',               // client_id
+    applications_of_owner = 'o',    // owner, application
+    ended_applications = 'a',       // application: suspended or deleted
+    grants = 'w',                   // application, user
+    grants_of_user = 'v',           // user, application
+    user_counts = 'W',              // application
+    codes = 'K',                    // digest
+    codes_of_grant = 'k',           // application, user, number, digest
+    refresh_tokens = 'F',           // digest
+    refresh_tokens_of_grant = 'f',  // application, user, number, digest
+    token_families = 'Y',           // digest of the family
+    device_codes = 'V',             // digest of the device's code
+    device_user_codes = 'U',        // digest of the user's code
+    device_codes_of = 'j',          // application, number, digest of the device's code
+    device_lists = 'r',             // application
+    expiries = 'e',                 // end, table, digest
+
+    sessions = 'S',                 // cookie
+    sessions_of_user = 's',         // user, last use, cookie
+    sessions_by_creation = 'h',     // creation, cookie
+    sessions_by_use = 'i',          // last use, cookie
+};
+
+/// A key: a table and the parts that name the row in it. Numbers and times have 8 bytes, big-endian, so that bytes sort as they do.
+class key {
+public:
+    explicit key(table first) noexcept { bytes_[0] = static_cast<char>(first); }
+
+    key& number(std::uint64_t n) noexcept {
+        assert(sizeof n <= bytes_.size() - size_);
+        store_big_endian(n, bytes_.data() + size_);
+        size_ += sizeof n;
+        return *this;
+    }
+    /// A number that sorts in reverse: there is no scan backwards.
+    key& newest_first(std::uint64_t n) noexcept { return number(~n); }
+    template <class Tag>
+    key& id(tollgate::id<Tag> value) noexcept {
+        return number(static_cast<std::uint64_t>(value.value()));
+    }
+    template <class Tag>
+    key& newest_first(tollgate::id<Tag> value) noexcept {
+        return newest_first(static_cast<std::uint64_t>(value.value()));
+    }
+    /// A time: milliseconds since 1970 plus 2^63, so that earlier years sort first.
+    key& at(instant time) noexcept { return number(static_cast<std::uint64_t>(to_unix_milliseconds(time)) ^ sign); }
+    /// The first key after those with this time.
+    key& after(instant time) noexcept { return at(time + milliseconds{1}); }
+    key& bytes(const digest& value) noexcept { return raw(value.raw()); }
+    /// A text of at most 64 bytes, the last part.
+    key& raw(std::string_view text) noexcept {
+        assert(text.size() <= bytes_.size() - size_);
+        std::memcpy(bytes_.data() + size_, text.data(), text.size());
+        size_ += text.size();
+        return *this;
+    }
+    key& of(table named) noexcept {
+        push(static_cast<char>(named));
+        return *this;
+    }
+    /// A text before other parts: its length and its bytes, or 255 and its digest if it is long.
+    key& text(std::string_view value) {
+        if (value.size() > short_text_bytes_max) return raw("\xff").bytes(sha256(value));
+        push(static_cast<char>(value.size()));
+        return raw(value);
+    }
+
+    /// The end of the range of the keys that begin with this one. It is never empty, because no table is 255.
+    [[nodiscard]] key end() const noexcept {
+        key next = *this;
+        while (static_cast<unsigned char>(next.bytes_[next.size_ - 1]) == 0xff) --next.size_;
+        ++next.bytes_[next.size_ - 1];
+        return next;
+    }
+
+    operator std::string_view() const noexcept { return {bytes_.data(), size_}; }
+
+private:
+    static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+    static constexpr std::size_t short_text_bytes_max = 64;  // four parts of this size are within `key_bytes_max`
+    friend instant time_at(std::string_view bytes, std::size_t place) noexcept;
+
+    void push(char byte) noexcept {
+        assert(size_ < bytes_.size());
+        bytes_[size_++] = byte;
+    }
+
+    std::array<char, key_bytes_max> bytes_;  // only the first size_ are set
+    std::size_t size_ = 1;
+};
+
+/// The 8 bytes of a number, as a value.
+class number_value {
+public:
+    explicit number_value(std::uint64_t number) noexcept { store_big_endian(number, bytes_.data()); }
+    template <class Tag>
+    explicit number_value(id<Tag> value) noexcept : number_value{static_cast<std::uint64_t>(value.value())} {}
+
+    operator std::string_view() const noexcept { return {bytes_.data(), bytes_.size()}; }
+
+private:
+    std::array<char, 8> bytes_;
+};
+
+/// Reads the number at a place of a key or value; 0 if it is too short, which no id is.
+[[nodiscard]] inline std::uint64_t number_at(std::string_view bytes, std::size_t place) noexcept {
+    return bytes.size() < place + 8 ? 0 : load_big_endian<std::uint64_t>(bytes.data() + place);
+}
+[[nodiscard]] inline std::uint64_t last_number(std::string_view key) noexcept {
+    return key.size() < 8 ? 0 : number_at(key, key.size() - 8);
+}
+[[nodiscard]] inline instant time_at(std::string_view key, std::size_t place) noexcept {
+    return from_unix_milliseconds(static_cast<std::int64_t>(number_at(key, place) ^ key::sign));
+}
+/// Reads the digest at the end of a key, or a value that is one; zero if there is none, which no credential has.
+[[nodiscard]] inline digest last_digest(std::string_view key) noexcept {
+    if (key.size() < digest::size_bytes) return {};
+    return digest::from(key.substr(key.size() - digest::size_bytes)).value_or(digest{});
+}
+/// The id with a number that a key or value has; empty for none.
+template <class Id>
+[[nodiscard]] std::optional<Id> id_of(std::uint64_t number) noexcept {
+    return Id::from(static_cast<std::int64_t>(number));
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_KEYS_HPP
+
+// <tollgate/store/detail/key_value/rows.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_ROWS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_ROWS_HPP
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// A failure of the database, or damage. It ends the work of a verb; `run` catches it before it reaches the database.
+struct failed {
+    error reason;
+};
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_damaged(std::string_view key) {
+    throw failed{internal_error("the store is damaged: a record of the table " + std::string{key.substr(0, 1)} +
+                                " is missing, is truncated, or has another version")};
+}
+
+/// Rows that a step of unbounded work changes in one transaction: some milliseconds, and few enough for every database.
+inline constexpr std::size_t step_rows_max = 500;
+inline constexpr std::size_t all_rows = (std::numeric_limits<std::size_t>::max)();
+
+/// The rows of a transaction, as records. A failure is thrown as `failed`.
+class rows {
+public:
+    explicit rows(key_value_transaction_ref transaction) noexcept : transaction_{transaction} {}
+
+    /// Copies a value. Returns false if there is no such key.
+    bool find(const key& at, std::string& value) { return checked(transaction_.get(at, value)); }
+    [[nodiscard]] bool has(const key& at) { return find(at, buffer_); }
+    /// The record of a key, or empty if there is no such key.
+    template <record R>
+    [[nodiscard]] std::optional<R> get(const key& at) {
+        std::optional<R> found;
+        if (find(at, buffer_) && !decode(buffer_, found.emplace())) throw_damaged(at);
+        return found;
+    }
+    /// The record of a key to which another row refers.
+    template <record R>
+    [[nodiscard]] R existing(const key& at) {
+        auto found = get<R>(at);
+        if (!found) throw_damaged(at);
+        return *std::move(found);
+    }
+    /// The number that a key has as its value; 0 if there is no such key.
+    [[nodiscard]] std::uint64_t number(const key& at) { return find(at, buffer_) ? number_at(buffer_, 0) : 0; }
+
+    template <record R>
+    void put(const key& at, const R& value) {
+        encode(value, encoded_);
+        put(at, std::string_view{encoded_});
+    }
+    void put(const key& at, std::string_view value) { checked(transaction_.put(at, value)); }
+    void erase(const key& at) { checked(transaction_.erase(at)); }
+
+    /// Calls `visit(key, value)` as `key_value_transaction::scan` does.
+    template <class Visit>
+    void scan(std::string_view first, const key& end, std::size_t rows_max, Visit&& visit) {
+        if (rows_max != 0) checked(transaction_.scan(first, end, rows_max, visit));
+    }
+    /// The same for the keys that begin with `prefix`.
+    template <class Visit>
+    void scan(const key& prefix, std::size_t rows_max, Visit&& visit) {
+        scan(prefix, prefix.end(), rows_max, visit);
+    }
+    [[nodiscard]] std::size_t count(const key& prefix, std::size_t rows_max = all_rows) {
+        std::size_t found = 0;
+        scan(prefix, rows_max, [&](std::string_view, std::string_view) { return ++found, true; });
+        return found;
+    }
+    /// The ids or digests at the ends of the keys that begin with `prefix`, in order.
+    template <class Id>
+    [[nodiscard]] std::vector<Id> ids(const key& prefix, std::size_t rows_max = all_rows) {
+        std::vector<Id> found;
+        scan(prefix, rows_max, [&](std::string_view at, std::string_view) {
+            if (const auto id = id_of<Id>(last_number(at))) found.push_back(*id);
+            return true;
+        });
+        return found;
+    }
+    [[nodiscard]] std::vector<digest> digests(const key& first, const key& end, std::size_t rows_max = all_rows) {
+        std::vector<digest> found;
+        scan(first, end, rows_max, [&](std::string_view at, std::string_view) { return found.push_back(last_digest(at)), true; });
+        return found;
+    }
+    [[nodiscard]] std::vector<digest> digests(const key& prefix, std::size_t rows_max = all_rows) {
+        return digests(prefix, prefix.end(), rows_max);
+    }
+
+    /// The next id of a table. Ids are never used again.
+    template <class Id>
+    [[nodiscard]] Id next_id(table of) {
+        const key counter = key{table::counters}.of(of);
+        const auto next = id_of<Id>(number(counter) + 1);
+        if (!next) throw_damaged(counter);
+        put(counter, number_value{*next});
+        return *next;
+    }
+    /// Adds to the number of a key; at 0 the key is erased.
+    std::uint64_t add(const key& at, std::int64_t change) {
+        const std::uint64_t sum = number(at) + static_cast<std::uint64_t>(change);
+        if (sum == 0) erase(at);
+        else put(at, number_value{sum});
+        return sum;
+    }
+
+private:
+    template <class T>
+    static T checked(result<T>&& done) {
+        if (!done) throw failed{std::move(done).error()};
+        if constexpr (!std::is_void_v<T>) return *std::move(done);
+    }
+
+    key_value_transaction_ref transaction_;
+    std::string buffer_, encoded_;  // used again
+};
+
+/// Runs `work()` and turns what it throws into an error.
+template <class Work>
+[[nodiscard]] detail::as_result<std::invoke_result_t<Work&>> run_guarded(Work&& work) noexcept {
+    return detail::without_exceptions([&]() -> detail::as_result<std::invoke_result_t<Work&>> {
+        try {
+            return work();
+        } catch (failed& failure) {
+            return std::move(failure.reason);
+        }
+    });
+}
+
+/// Runs the work of a verb, `work(rows&)`, in a transaction that `begin` begins. Returns what the last run of the work returned, or an
+/// error.
+template <class Begin, class Work>
+[[nodiscard]] auto run(Begin begin, Work& work) noexcept -> detail::as_result<std::invoke_result_t<Work&, rows&>> {
+    using done = detail::as_result<std::invoke_result_t<Work&, rows&>>;
+    return detail::without_exceptions([&]() -> done {
+        std::optional<done> outcome;
+        const auto guarded = [&](key_value_transaction_ref transaction) noexcept -> result<void> {
+            outcome.emplace(run_guarded([&]() -> done {
+                rows all{transaction};
+                if constexpr (std::is_void_v<std::invoke_result_t<Work&, rows&>>) {
+                    work(all);
+                    return {};
+                } else {
+                    return work(all);
+                }
+            }));
+            if (!*outcome) return outcome->error();
+            return {};
+        };
+        if (auto committed = begin(guarded); !committed) return std::move(committed).error();
+        return *std::move(outcome);
+    });
+}
+/// Runs work that changes rows.
+template <class Work>
+[[nodiscard]] auto change(const key_value_store_ref& database, Work work) noexcept {
+    return run([&](key_value_work guarded) { return database.transact(guarded); }, work);
+}
+/// Runs work that only reads rows.
+template <class Work>
+[[nodiscard]] auto read(const key_value_store_ref& database, Work work) noexcept {
+    return run([&](key_value_work guarded) { return database.read(guarded); }, work);
+}
+
+/// Runs `step(rows&)`, which returns true while more work is left, in one transaction after another, so that no transaction is long. What
+/// is left after a failure is done by the next call, or by a sweep.
+template <class Step>
+[[nodiscard]] result<void> change_in_steps(const key_value_store_ref& database, Step step) noexcept {
+    for (;;) {
+        const result<bool> more = change(database, step);
+        if (!more) return more.error();
+        if (!*more) return {};
+    }
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_ROWS_HPP
+
+// <tollgate/store/detail/key_value/tokens.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_TOKENS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_TOKENS_HPP
+
+// Rows of access tokens and refresh tokens, for the verbs of tokens, applications and grants.
+
+namespace tollgate::inline v0::key_value_detail {
+
+using access_token_row = access_token_record<std::string>;
+
+/// The origin of an access token: that of its refresh token, or one of these.
+inline constexpr std::uint64_t created_alone = 0;
+inline constexpr std::uint64_t created_for_owner = 1;
+/// The origin of a refresh token: from its first digest, so that it stays the same when the token is replaced, and no counter is needed.
+[[nodiscard]] inline std::uint64_t origin_of(const digest& first_refresh_token) noexcept {
+    return number_at(first_refresh_token.raw(), 0) | std::uint64_t{1} << 63;
+}
+
+[[nodiscard]] inline key access_token_key_of(const digest& token) noexcept { return key{table::access_tokens}.bytes(token); }
+[[nodiscard]] inline key refresh_token_key(const digest& token) noexcept { return key{table::refresh_tokens}.bytes(token); }
+[[nodiscard]] inline key code_key(const digest& code) noexcept { return key{table::codes}.bytes(code); }
+[[nodiscard]] inline key expiry_key(instant end, table of, const digest& row) noexcept {
+    return key{table::expiries}.at(end).of(of).bytes(row);
+}
+[[nodiscard]] inline key application_key(application_id id) noexcept { return key{table::applications}.id(id); }
+[[nodiscard]] inline key grant_key(application_id application, user_id user) noexcept {
+    return key{table::grants}.id(application).id(user);
+}
+[[nodiscard]] inline key access_tokens_between(application_id application, user_id user) noexcept {
+    return key{table::access_tokens_of_grant}.id(application).id(user);
+}
+[[nodiscard]] inline key refresh_tokens_between(application_id application, user_id user) noexcept {
+    return key{table::refresh_tokens_of_grant}.id(application).id(user);
+}
+[[nodiscard]] inline key codes_between(application_id application, user_id user) noexcept {
+    return key{table::codes_of_grant}.id(application).id(user);
+}
+
+inline bool forget_access_token(rows& all, const digest& token) {
+    const auto found = all.get<access_token_row>(access_token_key_of(token));
+    if (!found) return false;
+    all.erase(access_token_key_of(token));
+    all.erase(access_tokens_between(found->application, found->user).at(found->expires_at).bytes(token));
+    all.erase(expiry_key(found->expires_at, table::access_tokens, token));
+    return true;
+}
+
+/// Returns true if an earlier call with the same digest has created this access token.
+[[nodiscard]] inline bool was_created(rows& all, const digest& token, user_id user, application_id application, std::uint64_t origin) {
+    const auto existing = all.get<access_token_row>(access_token_key_of(token));
+    return existing && existing->user == user && existing->application == application && existing->origin == origin;
+}
+
+/// Creates an access token.
+[[nodiscard]] inline result<void> add_access_token(rows& all, const new_access_token& created, std::uint64_t origin) {
+    const digest& token = created.token_digest;
+    if (all.has(access_token_key_of(token))) return token_exists();
+    const key siblings = access_tokens_between(created.application, created.user);
+    std::size_t count = 0;
+    std::optional<std::pair<instant, digest>> first;
+    all.scan(siblings, limits::access_tokens_per_grant_max, [&](std::string_view at, std::string_view) {
+        if (!first) first.emplace(time_at(at, 17), last_digest(at));
+        return ++count, true;
+    });
+    if (count >= limits::access_tokens_per_grant_max) {
+        if (created.created_at < first->first) return too_many_access_tokens(first->first);
+        forget_access_token(all, first->second);
+    }
+    const std::string resources = created.resources.text();
+    all.put(access_token_key_of(token), access_token_record<std::string_view>{created.user, created.application, {}, created.created_at,
+                                                                              created.expires_at, origin, created.scopes.text(), resources});
+    all.put(key{siblings}.at(created.expires_at).bytes(token), number_value{origin});
+    all.put(expiry_key(created.expires_at, table::access_tokens, token), "");
+    return {};
+}
+
+/// Revokes the access tokens of a user and an application that have this origin. Returns true if there were any.
+inline bool forget_access_tokens_from(rows& all, application_id application, user_id user, std::uint64_t origin) {
+    std::vector<digest> found;
+    all.scan(access_tokens_between(application, user), all_rows, [&](std::string_view at, std::string_view value) {
+        if (number_at(value, 0) == origin) found.push_back(last_digest(at));
+        return true;
+    });
+    for (const digest& each : found) forget_access_token(all, each);
+    return !found.empty();
+}
+
+/// A refresh token with its present digest.
+struct found_refresh_token {
+    digest token;
+    refresh_token_record record;
+};
+/// Finds a refresh token by its digest, or by the digest of its family.
+[[nodiscard]] inline std::optional<found_refresh_token> find_refresh_token(rows& all, const digest& token,
+                                                                           const std::optional<digest>& family) {
+    if (auto found = all.get<refresh_token_record>(refresh_token_key(token))) return found_refresh_token{token, *std::move(found)};
+    std::string current;
+    if (!family || !all.find(key{table::token_families}.bytes(*family), current)) return std::nullopt;
+    const digest present = last_digest(current);
+    return found_refresh_token{present, all.existing<refresh_token_record>(refresh_token_key(present))};
+}
+/// The next number in a grant: what the application and the user did last has the greatest.
+[[nodiscard]] inline std::uint64_t next_number(rows& all, application_id application, user_id user) {
+    auto grant = all.existing<grant_record>(grant_key(application, user));
+    ++grant.last_number;
+    all.put(grant_key(application, user), grant);
+    return grant.last_number;
+}
+inline void write_refresh_token(rows& all, const digest& token, const refresh_token_record& record) {
+    all.put(refresh_token_key(token), record);
+    all.put(refresh_tokens_between(record.application, record.user).number(record.number).bytes(token), number_value{record.origin});
+    all.put(expiry_key(record.expires_at, table::refresh_tokens, token), "");
+}
+inline void erase_refresh_token(rows& all, const digest& token, const refresh_token_record& record) {
+    all.erase(refresh_token_key(token));
+    all.erase(refresh_tokens_between(record.application, record.user).number(record.number).bytes(token));
+    all.erase(expiry_key(record.expires_at, table::refresh_tokens, token));
+}
+inline void forget_refresh_token(rows& all, const digest& token) {
+    const auto found = all.get<refresh_token_record>(refresh_token_key(token));
+    if (!found) return;
+    if (found->family) all.erase(key{table::token_families}.bytes(*found->family));
+    erase_refresh_token(all, token, *found);
+}
+
+inline void forget_code(rows& all, const digest& code) {
+    const auto found = all.get<code_record>(code_key(code));
+    if (!found) return;
+    all.erase(code_key(code));
+    all.erase(codes_between(found->application, found->user).number(found->number).bytes(code));
+    all.erase(expiry_key(found->forget_at, table::codes, code));
+}
+
+/// Deletes a grant with its codes and tokens, all of which are bounded. Returns true if there was one.
+inline bool forget_grant(rows& all, application_id application, user_id user) {
+    for (const digest& each : all.digests(access_tokens_between(application, user))) forget_access_token(all, each);
+    if (!all.has(grant_key(application, user))) return false;
+    for (const digest& each : all.digests(codes_between(application, user))) forget_code(all, each);
+    for (const digest& each : all.digests(refresh_tokens_between(application, user))) forget_refresh_token(all, each);
+    all.erase(grant_key(application, user));
+    all.erase(key{table::grants_of_user}.id(user).id(application));
+    all.add(key{table::user_counts}.id(application), -1);
+    return true;
+}
+
+[[nodiscard]] inline key device_list_key(application_id id) noexcept { return key{table::device_lists}.id(id); }
+inline void forget_device_code(rows& all, const digest& device) {
+    const auto found = all.get<device_code_record>(key{table::device_codes}.bytes(device));
+    if (!found) return;
+    all.erase(key{table::device_codes}.bytes(device));
+    all.erase(key{table::device_user_codes}.bytes(found->user_digest));
+    all.erase(key{table::device_codes_of}.id(found->application).number(found->number).bytes(device));
+    all.erase(expiry_key(found->expires_at + seconds{limits::expired_device_code_seconds}, table::device_codes, device));
+    const key list = device_list_key(found->application);
+    auto listed = all.existing<device_list_record>(list);
+    if (--listed.count == 0) all.erase(list);
+    else all.put(list, listed);
+}
+
+/// An application that exists and is not suspended.
+[[nodiscard]] inline bool may_get_tokens(rows& all, application_id id) {
+    const auto found = all.get<application_record>(application_key(id));
+    return found && !found->suspended;
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_TOKENS_HPP
+
+// <tollgate/store/detail/key_value/applications.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_APPLICATIONS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_APPLICATIONS_HPP
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// Removes at most `rows_max` rows of an application in `table::ended_applications`: its access tokens if it is suspended, everything if it
+/// was deleted. Returns how many; fewer than `rows_max` if nothing is left.
+inline std::size_t remove_of_ended_application(rows& all, application_id id, std::size_t rows_max) {
+    const auto application = all.get<application_record>(application_key(id));
+    const bool is_deleted = !application;
+    std::size_t removed = 0;
+    const auto forget_all = [&](table listed, auto forget) {
+        for (const digest& each : all.digests(key{listed}.id(id), rows_max - removed)) {
+            forget(all, each);
+            ++removed;
+        }
+    };
+    if (is_deleted || application->suspended) forget_all(table::access_tokens_of_grant, forget_access_token);
+    if (is_deleted) {
+        forget_all(table::refresh_tokens_of_grant, forget_refresh_token);
+        forget_all(table::codes_of_grant, forget_code);
+        forget_all(table::device_codes_of, forget_device_code);
+        for (const user_id user : all.ids<user_id>(key{table::grants}.id(id), rows_max - removed)) {
+            forget_grant(all, id, user);
+            ++removed;
+        }
+    }
+    if (removed < rows_max) all.erase(key{table::ended_applications}.id(id));
+    return removed;
+}
+
+[[nodiscard]] inline key client_id_key(std::string_view client_id) noexcept { return key{table::client_ids}.raw(client_id); }
+
+/// Deletes an application; what belongs to it is removed later, by `remove_of_ended_application`.
+inline void forget_application(rows& all, application_id id, const application_record& application) {
+    all.erase(application_key(id));
+    all.erase(client_id_key(application.client_id));
+    all.erase(key{table::applications_of_owner}.id(application.owner).id(id));
+    all.put(key{table::ended_applications}.id(id), "");
+}
+
+/// Deletes applications that nobody owns and nobody has authorized, and that were registered before this time. Returns how many.
+inline std::size_t sweep_unowned(rows& all, instant registered_before, std::size_t rows_max) {
+    std::size_t swept = 0;
+    for (const application_id id : all.ids<application_id>(key{table::applications_of_owner}.id(no_owner))) {
+        if (swept == rows_max) break;
+        const auto application = all.existing<application_record>(application_key(id));
+        if (application.created_at >= registered_before || all.number(key{table::user_counts}.id(id)) != 0) continue;
+        forget_application(all, id, application);
+        ++swept;
+    }
+    return swept;
+}
+
+/// Removes what an application must not have any more.
+[[nodiscard]] inline result<void> end_application(const key_value_store_ref& database, application_id id) noexcept {
+    return change_in_steps(database, [&](rows& all) { return remove_of_ended_application(all, id, step_rows_max) == step_rows_max; });
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_APPLICATIONS_HPP
+
+// <tollgate/store/detail/key_value/applications.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_APPLICATIONS_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_APPLICATIONS_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+[[nodiscard]] inline application describe(application_id id, application_record&& record) {
+    return {id, record.owner, record.client_id, record.secret, std::move(record.name), std::move(record.website),
+            std::move(record.description), std::move(record.redirect_urls), record.created_at, record.type, record.older_secret,
+            record.acts_for_owner, 0, record.suspended, record.registration, scope_set::from_text(record.default_scopes),
+            record.registration_digest};
+}
+
+/// Each applies one change of an application, and returns whether the application was as the change needs it.
+struct apply_application_change {
+    rows& all;
+    application_id id;
+    application_record& application;
+
+    bool operator()(const application_fields& changed) const {
+        application.name = changed.name;
+        application.website = changed.website;
+        application.description = changed.description;
+        application.redirect_urls = changed.redirect_urls;
+        application.acts_for_owner = changed.acts_for_owner;
+        application.default_scopes = changed.default_scopes.text();
+        if (!changed.acts_for_owner) forget_access_tokens_from(all, id, application.owner, created_for_owner);
+        return true;
+    }
+    bool operator()(const client_secret_addition& added) const {
+        if (application.secret == added.secret_digest) return true;  // the call is repeated
+        if (added.replaced && application.secret != *added.replaced) return false;
+        application.older_secret = std::exchange(application.secret, added.secret_digest);
+        return true;
+    }
+    bool operator()(const older_secret_removal&) const { return std::exchange(application.older_secret, std::nullopt).has_value(); }
+    bool operator()(const suspension_change& changed) const {
+        application.suspended = changed.suspended;
+        if (changed.suspended) all.put(key{table::ended_applications}.id(id), "");
+        return true;
+    }
+};
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL result<application_id> record_store::create_application(const new_application& created,
+                                                                      std::size_t applications_per_user_max) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<application_id> {
+        if (const auto taken = id_of<application_id>(all.number(client_id_key(created.client_id)))) {
+            const auto existing = all.existing<application_record>(application_key(*taken));
+            if (existing.owner == created.owner && existing.secret == created.secret_digest) return *taken;
+            return application_exists();
+        }
+        const key siblings = key{table::applications_of_owner}.id(created.owner);
+        if (all.count(siblings, applications_per_user_max) >= applications_per_user_max)
+            return too_many_applications(applications_per_user_max);
+        const auto id = all.next_id<application_id>(table::applications);
+        all.put(application_key(id),
+                application_record{created.owner, created.client_id, created.secret_digest, created.name, created.website,
+                                   created.description, created.redirect_urls, created.created_at, created.type, {}, false, {},
+                                   created.registration, std::string{created.default_scopes.text()}, created.registration_digest});
+        all.put(client_id_key(created.client_id), number_value{id});
+        all.put(key{siblings}.id(id), "");
+        return id;
+    });
+}
+
+TOLLGATE_DECL result<std::optional<application>> record_store::find_application(std::string_view client_id) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) -> std::optional<application> {
+        if (client_id.size() > limits::client_id_bytes_max) return std::nullopt;
+        const auto id = id_of<application_id>(all.number(client_id_key(client_id)));
+        if (!id) return std::nullopt;
+        return describe(*id, all.existing<application_record>(application_key(*id)));
+    });
+}
+
+TOLLGATE_DECL result<std::vector<application>> record_store::applications_of(user_id owner) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        std::vector<application> found;
+        for (const application_id id : all.ids<application_id>(key{table::applications_of_owner}.id(owner))) {
+            found.push_back(describe(id, all.existing<application_record>(application_key(id))));
+            found.back().users = static_cast<std::int64_t>(all.number(key{table::user_counts}.id(id)));
+        }
+        return found;
+    });
+}
+
+TOLLGATE_DECL result<bool> record_store::change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                            const application_change& changed) noexcept {
+    using namespace key_value_detail;
+    auto done = change(database_, [&](rows& all) {
+        auto found = all.get<application_record>(application_key(id));
+        if (!found || (changed_by && found->owner != *changed_by)) return false;
+        if (!std::visit(apply_application_change{all, id, *found}, changed)) return false;
+        all.put(application_key(id), *found);
+        return true;
+    });
+    const auto* const suspended = std::get_if<suspension_change>(&changed);
+    if (!done || !*done || suspended == nullptr || !suspended->suspended) return done;
+    if (auto ended = end_application(database_, id); !ended) return std::move(ended).error();
+    return true;
+}
+
+TOLLGATE_DECL result<bool> record_store::delete_application(user_id owner, application_id id) noexcept {
+    using namespace key_value_detail;
+    auto done = change(database_, [&](rows& all) {
+        const auto found = all.get<application_record>(application_key(id));
+        if (!found || found->owner != owner) return false;
+        forget_application(all, id, *found);
+        return true;
+    });
+    if (!done || !*done) return done;
+    if (auto ended = end_application(database_, id); !ended) return std::move(ended).error();
+    return true;
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_APPLICATIONS_IPP
+
+// <tollgate/store/detail/key_value/deliveries.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERIES_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERIES_HPP
+
+// Rows of hooks and deliveries, for the verbs of hooks and of the outbox.
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// A delivery's id is the id of its hook and its number among the deliveries of the hook. So appending to one hook does not conflict with
+/// appending to another, as a counter of all deliveries would, and the ids of a hook are in their order.
+inline constexpr int number_bits = 32;
+
+[[nodiscard]] inline std::optional<delivery_id> delivery_id_of(hook_id hook, std::uint64_t number) noexcept {
+    if (hook.value() >> (63 - number_bits) != 0 || number >> number_bits != 0) return std::nullopt;
+    return delivery_id{hook.value() << number_bits | static_cast<std::int64_t>(number)};
+}
+[[nodiscard]] inline std::optional<hook_id> hook_of(delivery_id id) noexcept { return hook_id::from(id.value() >> number_bits); }
+[[nodiscard]] inline std::uint64_t number_of(delivery_id id) noexcept {
+    return static_cast<std::uint64_t>(id.value()) & ((std::uint64_t{1} << number_bits) - 1);
+}
+
+/// The number by which the leases of a target's host are counted.
+[[nodiscard]] inline std::uint64_t host_of(const std::string& target_url) { return number_at(sha256(delivery_host(target_url)).raw(), 0); }
+
+[[nodiscard]] inline key hook_key(hook_id id) noexcept { return key{table::hooks}.id(id); }
+[[nodiscard]] inline key hooks_of_account(const account_ref& account) {
+    return key{table::hooks_of_event}.text(account.service).id(account.account);
+}
+[[nodiscard]] inline key hooks_of_event(const account_ref& account, std::string_view event) {
+    return hooks_of_account(account).text(event);
+}
+[[nodiscard]] inline key delivery_key(hook_id hook, delivery_id id) noexcept { return key{table::deliveries}.id(hook).newest_first(id); }
+[[nodiscard]] inline key due_key(hook_id hook, instant at, delivery_id id) noexcept {
+    return key{table::due_deliveries}.id(hook).at(at).id(id);
+}
+[[nodiscard]] inline key lease_key(std::uint64_t host, instant until, delivery_id id) noexcept {
+    return key{table::leases_of_host}.number(host).at(until).id(id);
+}
+[[nodiscard]] inline key ended_key(instant at, delivery_id id) noexcept { return key{table::ended_deliveries}.at(at).id(id); }
+[[nodiscard]] inline key held_key(hook_id hook, delivery_id id) noexcept { return key{table::held_deliveries}.id(hook).id(id); }
+[[nodiscard]] inline key attempt_key(delivery_id id, std::uint64_t number) noexcept {
+    return key{table::attempts}.id(id).newest_first(number);
+}
+[[nodiscard]] inline key event_key(const digest& event) noexcept { return key{table::events}.bytes(event); }
+
+[[nodiscard]] inline std::optional<hook_record> find_hook(rows& all, hook_id id) { return all.get<hook_record>(hook_key(id)); }
+[[nodiscard]] inline std::optional<hook_record> find_hook(rows& all, const account_ref& account, hook_id id) {
+    auto found = find_hook(all, id);
+    if (found && found->owner() != account) found.reset();
+    return found;
+}
+/// Writes a hook, and whether it listens to its event.
+inline void write_hook(rows& all, hook_id id, const hook_record& hook) {
+    all.put(hook_key(id), hook);
+    all.put(hooks_of_event(hook.owner(), hook.event).id(id), hook.disabled_at ? "0" : "1");
+}
+
+/// A delivery that exists.
+struct stored_delivery {
+    hook_id hook;
+    delivery_id id;
+    stored_delivery_record record;
+
+    [[nodiscard]] bool has_ended() const noexcept {
+        return record.state == delivery_state::delivered || record.state == delivery_state::given_up;
+    }
+    [[nodiscard]] bool is_leased(instant now) const noexcept {
+        return record.leased_host && record.at > now && record.at <= latest_due(now);
+    }
+};
+[[nodiscard]] inline std::optional<stored_delivery> find_delivery(rows& all, delivery_id id) {
+    const auto hook = hook_of(id);
+    auto record = hook ? all.get<stored_delivery_record>(delivery_key(*hook, id)) : std::nullopt;
+    if (!record) return std::nullopt;
+    return stored_delivery{*hook, id, *std::move(record)};
+}
+[[nodiscard]] inline stored_delivery existing_delivery(rows& all, delivery_id id) {
+    auto found = find_delivery(all, id);
+    if (!found) throw_damaged(key{table::deliveries});
+    return *std::move(found);
+}
+
+/// Sets when a hook may have a due delivery; empty: it has none. With `only_earlier`, a time that is later than before changes nothing.
+inline void queue(rows& all, hook_id hook, std::optional<instant> at, bool only_earlier = false) {
+    const key ready = key{table::ready_times}.id(hook);
+    std::string value;
+    const auto before = all.find(ready, value) ? std::optional{time_at(value, 0)} : std::nullopt;
+    if (before == at || (only_earlier && before && at && *before <= *at)) return;
+    if (before) all.erase(key{table::ready_hooks}.at(*before).id(hook));
+    if (!at) return all.erase(ready);
+    const key place = key{table::ready_hooks}.at(*at).id(hook);
+    all.put(place, "");
+    all.put(ready, std::string_view{place}.substr(1, 8));
+}
+
+inline void list(rows& all, const stored_delivery& of) {
+    const stored_delivery_record& record = of.record;
+    if (record.state == delivery_state::waiting) {
+        all.put(due_key(of.hook, record.at, of.id), "");
+        if (record.leased_host) all.put(lease_key(*record.leased_host, record.at, of.id), "");
+    } else {
+        all.put(ended_key(record.at, of.id), "");
+        if (record.state == delivery_state::held) all.put(held_key(of.hook, of.id), "");
+    }
+}
+inline void unlist(rows& all, const stored_delivery& of) {
+    const stored_delivery_record& record = of.record;
+    if (record.state == delivery_state::waiting) {
+        all.erase(due_key(of.hook, record.at, of.id));
+        if (record.leased_host) all.erase(lease_key(*record.leased_host, record.at, of.id));
+    } else {
+        all.erase(ended_key(record.at, of.id));
+        if (record.state == delivery_state::held) all.erase(held_key(of.hook, of.id));
+    }
+}
+
+/// Removes a delivery with its attempts, and its event unless other deliveries need it.
+inline void remove_rows(rows& all, const stored_delivery& gone) {
+    unlist(all, gone);
+    const std::uint64_t last = gone.record.last_attempt;
+    for (std::uint64_t number = last; number > last - (std::min)(last, std::uint64_t{limits::attempts_per_delivery_max}); --number)
+        all.erase(attempt_key(gone.id, number));
+    const key count = key{table::event_counts}.bytes(gone.record.event);
+    const std::uint64_t left = all.number(count);  // 0 for an event that had one delivery
+    if (left > 1) all.put(count, number_value{left - 1});
+    if (left == 1) all.erase(count);
+    if (left <= 1) all.erase(event_key(gone.record.event));
+    all.erase(delivery_key(gone.hook, gone.id));
+}
+
+/// Counts ended deliveries, so that a hook keeps `limits::ended_deliveries_per_hook_max`. Removes the oldest ones beyond, a few at a time:
+/// their numbers are consecutive, except for those that a sweep has removed or that have not ended.
+inline void count_ended(rows& all, const stored_delivery& changed, bool has_ended) {
+    constexpr int trimmed_max = 4;
+    const key at = key{table::histories}.id(changed.hook);
+    auto history = all.get<history_record>(at).value_or(history_record{});
+    if (number_of(changed.id) < history.next) return;
+    if (has_ended) ++history.ended;
+    else if (history.ended > 0) --history.ended;
+    for (int i = 0; i < trimmed_max && history.ended > limits::ended_deliveries_per_hook_max; ++i, ++history.next) {
+        const auto id = delivery_id_of(changed.hook, history.next);
+        const auto oldest = id ? find_delivery(all, *id) : std::nullopt;
+        if (!oldest || !oldest->has_ended()) continue;
+        remove_rows(all, *oldest);
+        --history.ended;
+    }
+    all.put(at, history);
+}
+
+inline void remove_delivery(rows& all, const stored_delivery& gone) {
+    remove_rows(all, gone);
+    if (gone.has_ended()) count_ended(all, gone, false);
+}
+
+/// Moves a delivery to a state, from `at` on. Without `leased_host`, its lease ends.
+inline void move(rows& all, stored_delivery& moved, delivery_state state, instant at, std::optional<std::uint64_t> leased_host = {}) {
+    unlist(all, moved);
+    const bool had_ended = moved.has_ended();
+    moved.record.state = state;
+    moved.record.at = at;
+    moved.record.leased_host = leased_host;
+    moved.record.lease_open = leased_host.has_value();
+    all.put(delivery_key(moved.hook, moved.id), moved.record);
+    list(all, moved);
+    if (moved.has_ended() != had_ended) count_ended(all, moved, !had_ended);
+}
+
+/// Makes a delivery due now, and restarts its retry plan.
+inline void make_due(rows& all, stored_delivery& due, instant now) {
+    due.record.resend_requested = false;
+    due.record.attempts_made = 0;
+    move(all, due, delivery_state::waiting, now);
+    queue(all, due.hook, now, true);
+}
+
+/// The leases of a disabled hook whose deliveries stay as they are.
+enum class kept_leases : std::uint8_t { all, in_force };
+
+/// Holds waiting deliveries of a disabled hook, except leased ones. Returns true if more may be left.
+[[nodiscard]] inline bool hold_some(rows& all, hook_id hook, instant now, kept_leases kept) {
+    // Leases are few: no host has more than a dispatcher allows.
+    const auto waiting = all.ids<delivery_id>(key{table::due_deliveries}.id(hook), 2 * step_rows_max);
+    std::size_t held = 0;
+    for (const delivery_id each : waiting) {
+        if (held == step_rows_max) return true;
+        auto delivery = existing_delivery(all, each);
+        if (kept == kept_leases::all ? delivery.record.leased_host.has_value() : delivery.is_leased(now)) continue;
+        move(all, delivery, delivery_state::held, now);
+        ++held;
+    }
+    return held != 0 && waiting.size() == 2 * step_rows_max;
+}
+
+/// Makes held deliveries of an enabled hook due. Returns true if more are left.
+[[nodiscard]] inline bool release_some(rows& all, hook_id hook, instant now) {
+    const auto held = all.ids<delivery_id>(key{table::held_deliveries}.id(hook), step_rows_max);
+    for (const delivery_id each : held) {
+        auto delivery = existing_delivery(all, each);
+        make_due(all, delivery, now);
+    }
+    return held.size() == step_rows_max;
+}
+
+/// The deliveries of a hook whose lease counts for a host, in force or over.
+[[nodiscard]] inline std::vector<delivery_id> leases_of(rows& all, hook_id hook, std::uint64_t host) {
+    auto found = all.ids<delivery_id>(key{table::leases_of_host}.number(host));
+    std::erase_if(found, [&](delivery_id each) { return hook_of(each) != hook; });
+    return found;
+}
+
+/// Removes at most `rows_max` deliveries of deleted hooks, and of those that ended before a time. Returns how many.
+inline std::size_t sweep_deliveries(rows& all, instant ended_before, std::size_t rows_max) {
+    std::size_t swept = 0;
+    for (const hook_id deleted : all.ids<hook_id>(key{table::deleted_hooks}, rows_max)) {
+        std::vector<delivery_id> some;
+        all.scan(key{table::deliveries}.id(deleted), rows_max - swept, [&](std::string_view at, std::string_view) {
+            if (const auto id = id_of<delivery_id>(~last_number(at))) some.push_back(*id);
+            return true;
+        });
+        for (const delivery_id each : some) remove_rows(all, existing_delivery(all, each));
+        swept += some.size();
+        if (swept == rows_max) return swept;
+        for (const table each : {table::deleted_hooks, table::last_deliveries, table::histories}) all.erase(key{each}.id(deleted));
+    }
+    std::vector<delivery_id> ended;
+    all.scan(key{table::ended_deliveries}, key{table::ended_deliveries}.at(ended_before), rows_max - swept,
+             [&](std::string_view at, std::string_view) {
+                 if (const auto id = id_of<delivery_id>(last_number(at))) ended.push_back(*id);
+                 return true;
+             });
+    for (const delivery_id each : ended)
+        if (const auto gone = find_delivery(all, each)) remove_delivery(all, *gone);  // it may have been trimmed meanwhile
+    return swept + ended.size();
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERIES_HPP
+
+// <tollgate/store/detail/key_value/delivery_history.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERY_HISTORY_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERY_HISTORY_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+/// The state in a list: that of the hook counts, while its deliveries are still to be held or sent.
+[[nodiscard]] inline delivery_state listed_state(const stored_delivery_record& record, const hook_record& hook) noexcept {
+    if (record.state == delivery_state::waiting && hook.disabled_at && !record.leased_host) return delivery_state::held;
+    if (record.state == delivery_state::held && !hook.disabled_at) return delivery_state::waiting;
+    return record.state;
+}
+
+[[nodiscard]] inline listed_delivery describe(hook_id hook, delivery_id id, stored_delivery_record&& record, delivery_state state) {
+    const bool waits = state == delivery_state::waiting;
+    return {{id, hook, std::move(record.event_name), record.message_id, record.created_at, state,
+             static_cast<unsigned>(record.attempts_made), waits ? std::optional{record.at} : std::nullopt}};
+}
+
+[[nodiscard]] inline std::vector<attempt> attempts_of(rows& all, delivery_id made_for, std::size_t attempts_max) {
+    std::vector<attempt> found;
+    attempt_record record;
+    const key listed = key{table::attempts}.id(made_for);
+    all.scan(listed, attempts_max, [&](std::string_view at, std::string_view value) {
+        if (!decode(value, record)) throw_damaged(at);
+        found.push_back({record.at, record.duration, record.end, static_cast<unsigned>(record.status), std::move(record.response),
+                         std::move(record.request), record.cause});
+        return true;
+    });
+    return found;
+}
+
+/// Returns false if the account has no such delivery.
+[[nodiscard]] inline result<bool> resend_one(rows& all, const account_ref& account, delivery_id id, instant now) {
+    auto delivery = find_delivery(all, id);
+    const auto hook = delivery ? find_hook(all, account, delivery->hook) : std::nullopt;
+    if (!hook) return false;
+    if (hook->disabled_at) return hook_is_disabled();
+    if (delivery->is_leased(now)) {  // `complete` makes it due
+        delivery->record.resend_requested = true;
+        delivery->record.attempts_made = 0;
+        all.put(delivery_key(delivery->hook, id), delivery->record);
+    } else {
+        make_due(all, *delivery, now);
+    }
+    return true;
+}
+
+[[nodiscard]] inline result<std::size_t> resend_given_up(rows& all, const account_ref& account, const given_up_deliveries& selected,
+                                                         instant now) {
+    const auto hook = find_hook(all, account, selected.hook);
+    if (!hook) return std::size_t{0};
+    if (hook->disabled_at) return hook_is_disabled();
+    std::vector<delivery_id> found;
+    stored_delivery_record record;
+    all.scan(key{table::deliveries}.id(selected.hook), all_rows, [&](std::string_view at, std::string_view value) {
+        if (!decode(value, record)) throw_damaged(at);
+        const auto id = id_of<delivery_id>(~last_number(at));
+        if (id && record.state == delivery_state::given_up && record.created_at >= selected.since) found.push_back(*id);
+        return true;
+    });
+    std::reverse(found.begin(), found.end());  // the oldest first
+    if (found.size() > selected.rows_max) found.resize(selected.rows_max, delivery_id{1});
+    for (const delivery_id each : found) {
+        auto delivery = existing_delivery(all, each);
+        make_due(all, delivery, now);
+    }
+    return found.size();
+}
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL result<std::vector<listed_delivery>> record_store::deliveries_of(const account_ref& account,
+                                                                               const delivery_query& query) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        std::vector<listed_delivery> found;
+        const auto hook = find_hook(all, account, query.hook);
+        if (!hook || query.rows_max == 0) return found;
+        const auto add = [&](delivery_id id, stored_delivery_record&& record) {
+            const delivery_state state = listed_state(record, *hook);
+            const bool is_older = !query.older_than || id < *query.older_than;
+            if (is_older && (!query.state || *query.state == state)) found.push_back(describe(query.hook, id, std::move(record), state));
+            return found.size() < query.rows_max;
+        };
+        if (query.delivery) {
+            if (auto delivery = find_delivery(all, *query.delivery); delivery && delivery->hook == query.hook)
+                add(delivery->id, std::move(delivery->record));
+        } else {
+            const key listed = key{table::deliveries}.id(query.hook);
+            const key first = query.older_than ? delivery_key(query.hook, *query.older_than) : listed;
+            stored_delivery_record record;
+            all.scan(first, listed.end(), all_rows, [&](std::string_view at, std::string_view value) {
+                if (!decode(value, record)) throw_damaged(at);
+                const auto id = id_of<delivery_id>(~last_number(at));
+                return !id || add(*id, std::move(record));
+            });
+        }
+        if (query.attempts_max != 0)
+            for (listed_delivery& each : found) each.attempts = attempts_of(all, each.delivery.id, query.attempts_max);
+        return found;
+    });
+}
+
+TOLLGATE_DECL result<std::size_t> record_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<std::size_t> {
+        if (const auto* const selected = std::get_if<given_up_deliveries>(&resent)) return resend_given_up(all, account, *selected, now);
+        return resend_one(all, account, std::get<delivery_id>(resent), now).transform([](bool found) { return std::size_t{found}; });
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERY_HISTORY_IPP
+
+// <tollgate/store/detail/key_value/grants.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_GRANTS_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_GRANTS_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+/// Stores a code and its grant. Changes nothing unless it returns `created`.
+[[nodiscard]] inline result<code_result> add_code(rows& all, const new_authorization_code& code) {
+    const auto application = all.get<application_record>(application_key(code.application));
+    if (application && application->suspended) return code_result::suspended;
+    const auto existing = all.get<code_record>(code_key(code.code_digest));
+    if (existing && existing->redeemed_at) return code_result::spent;
+    if (existing && !code.replaces(existing->expires_at)) return code_result::waiting;
+    if (!application) return not_found();
+    const key granted = grant_key(code.application, code.user);
+    auto grant = all.get<grant_record>(granted);
+    const auto scopes = detail::widen_scopes(grant ? std::optional{scope_set::from_text(grant->scopes)} : std::nullopt, code);
+    if (!scopes) return scopes.error();
+    if (!*scopes) return code_result::not_granted;
+
+    if (existing) forget_code(all, code.code_digest);
+    if (!grant) {
+        grant.emplace(grant_record{all.next_id<grant_id>(table::grants), {}, code.created_at});
+        all.put(key{table::grants_of_user}.id(code.user).id(code.application), "");
+        all.add(key{table::user_counts}.id(code.application), 1);
+    }
+    grant->scopes = (*scopes)->text();
+    const std::uint64_t number = ++grant->last_number;
+    all.put(granted, *grant);
+    const key siblings = codes_between(code.application, code.user);
+    if (const auto codes = all.digests(siblings); codes.size() >= limits::codes_per_grant_max) forget_code(all, codes.front());
+    all.put(code_key(code.code_digest),
+            code_record{code.user, code.application, std::string{code.scopes.text()}, code.redirect, code.code_challenge, number,
+                        code.expires_at, code.expires_at, {}, {}, code.resources.text()});
+    all.put(key{siblings}.number(number).bytes(code.code_digest), "");
+    all.put(expiry_key(code.expires_at, table::codes, code.code_digest), "");
+    return code_result::created;
+}
+
+/// Revokes the refresh token of an origin and its access tokens. Returns true if there were any.
+inline bool forget_tokens_from(rows& all, application_id application, user_id user, std::uint64_t origin) {
+    const bool had_access = forget_access_tokens_from(all, application, user, origin);
+    std::optional<digest> found;
+    all.scan(refresh_tokens_between(application, user), all_rows, [&](std::string_view at, std::string_view value) {
+        if (number_at(value, 0) == origin) found = last_digest(at);
+        return !found;
+    });
+    if (found) forget_refresh_token(all, *found);
+    return had_access || found;
+}
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL result<code_result> record_store::create_code(const new_authorization_code& code) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) { return add_code(all, code); });
+}
+
+TOLLGATE_DECL result<redeemed_code> record_store::redeem_code(const code_redemption& shown) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<redeemed_code> {
+        auto found = all.get<code_record>(code_key(shown.code_digest));
+        if (!found || found->application != shown.application || !may_get_tokens(all, shown.application)) return redeemed_code{};
+        code_record& code = *found;
+        const bool is_redeemed = code.redeemed_at.has_value();
+        const auto first_token = is_redeemed && all.has(refresh_token_key(code.refresh_token)) ? std::optional{code.refresh_token}
+                                                                                                : std::nullopt;
+        const auto resources = to_resources(code.resources);
+        const auto judged =
+            judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge, first_token, resources}, shown);
+        if (judged == redemption_result::reused) {
+            const bool revoked = forget_tokens_from(all, code.application, code.user, origin_of(code.refresh_token));
+            return redeemed_code{judged, revoked ? std::optional{code.user} : std::nullopt, {}};
+        }
+        if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+        const auto scopes = scope_set::from_text(code.scopes);
+        if (is_redeemed) return redeemed_code{judged, code.user, scopes};  // the call is repeated
+
+        const issued_tokens& issued = shown.tokens;
+        if (all.has(refresh_token_key(issued.refresh_digest))) return token_exists();
+        const std::uint64_t origin = origin_of(issued.refresh_digest);
+        if (auto done = add_access_token(
+                all,
+                {.user = code.user,
+                 .application = code.application,
+                 .token_digest = issued.access_digest,
+                 .scopes = scopes,
+                 .created_at = shown.now,
+                 .expires_at = issued.access_expires_at,
+                 .resources = resources.narrowed_to(shown.resources)},
+                origin);
+            !done)
+            return std::move(done).error();
+        const auto siblings = all.digests(refresh_tokens_between(code.application, code.user));
+        if (siblings.size() >= limits::refresh_tokens_per_grant_max) forget_refresh_token(all, siblings.front());
+        write_refresh_token(all, issued.refresh_digest,
+                            {code.user, code.application, origin, next_number(all, code.application, code.user), code.scopes,
+                             issued.refresh_token_end(), issued.refresh_ends_at, {}, {}, {}, {}, code.resources});
+        all.erase(expiry_key(code.forget_at, table::codes, shown.code_digest));
+        code.redeemed_at = shown.now;
+        code.refresh_token = issued.refresh_digest;
+        code.forget_at = code.expires_at + seconds{limits::spent_code_seconds};
+        all.put(code_key(shown.code_digest), code);
+        all.put(expiry_key(code.forget_at, table::codes, shown.code_digest), "");
+        return redeemed_code{judged, code.user, scopes};
+    });
+}
+
+TOLLGATE_DECL result<refreshed_token> record_store::refresh_access_token(const token_refresh& shown) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<refreshed_token> {
+        auto found = find_refresh_token(all, shown.refresh_digest, shown.family_digest());
+        if (!found || found->record.application != shown.application || found->record.expires_at <= shown.now ||
+            !may_get_tokens(all, shown.application))
+            return refreshed_token{};
+        refresh_token_record& token = found->record;
+        const scope_set granted = scope_set::from_text(token.scopes);
+        const stored_refresh_token stored{found->token, token.family ? &token.replaced : nullptr, token.replaced_at, granted,
+                                          was_created(all, shown.access_digest, token.user, token.application, token.origin),
+                                          to_resources(token.resources)};
+        const auto judged = judge_refresh(stored, shown);
+        if (judged == refresh_result::reused) {
+            forget_grant(all, token.application, token.user);
+            return refreshed_token{judged, {}, {}, token.user};
+        }
+        if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+        const scope_set& scopes = shown.narrowed ? *shown.narrowed : granted;
+        const auto seed = [&] { return shown.rotation ? std::optional{token.successor_seed} : std::nullopt; };
+        if (is_repeated(stored, shown)) return refreshed_token{judged, scopes, seed()};
+
+        if (auto done = add_access_token(
+                all,
+                {.user = token.user,
+                 .application = token.application,
+                 .token_digest = shown.access_digest,
+                 .scopes = scopes,
+                 .created_at = shown.now,
+                 .expires_at = shown.access_expires_at,
+                 .resources = stored.resources.narrowed_to(shown.resources)},
+                token.origin);
+            !done)
+            return std::move(done).error();
+        digest next = found->token;
+        erase_refresh_token(all, found->token, token);
+        if (shown.rotation && found->token == shown.refresh_digest) {
+            next = shown.rotation->successor_digest;
+            if (all.has(refresh_token_key(next))) return token_exists();
+            token.family = shown.rotation->family_digest;
+            token.replaced = found->token;
+            token.replaced_at = shown.now;
+            token.successor_seed = shown.rotation->successor_seed;
+            all.put(key{table::token_families}.bytes(*token.family), next.raw());
+        }
+        token.expires_at = shown.refresh_token_end(token.ends_at);
+        token.number = next_number(all, token.application, token.user);
+        write_refresh_token(all, next, token);
+        return refreshed_token{judged, scopes, seed()};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<oauth_token>> record_store::find_oauth_token(const digest& token) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        std::optional<oauth_token> found;
+        if (const auto access = all.get<access_token_row>(access_token_key_of(token)))
+            found.emplace(oauth_token{false, access->user, access->application, {}, scope_set::from_text(access->scopes),
+                                      access->created_at, access->expires_at, to_resources(access->resources)});
+        else if (const auto refresh = find_refresh_token(all, token, token))
+            found.emplace(oauth_token{true, refresh->record.user, refresh->record.application, {},
+                                      scope_set::from_text(refresh->record.scopes), {}, refresh->record.expires_at,
+                                      to_resources(refresh->record.resources)});
+        if (found)
+            if (const auto application = all.get<application_record>(application_key(found->application)))
+                found->client_id = application->client_id;
+        return found;
+    });
+}
+
+TOLLGATE_DECL result<std::vector<grant>> record_store::grants_of(user_id user) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        std::vector<grant> found;
+        for (const application_id id : all.ids<application_id>(key{table::grants_of_user}.id(user))) {
+            auto application = all.get<application_record>(application_key(id));
+            if (!application) continue;  // it was deleted, and its grants are still to be removed
+            const auto stored = all.existing<grant_record>(grant_key(id, user));
+            found.push_back({stored.id, user, id, std::move(application->name), std::move(application->website),
+                             scope_set::from_text(stored.scopes), stored.created_at, stored.last_used_at,
+                             application->suspended.has_value()});
+        }
+        std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
+        return found;
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_GRANTS_IPP
+
+// <tollgate/store/detail/key_value/device_codes.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_DEVICE_CODES_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_DEVICE_CODES_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+[[nodiscard]] inline key device_key(const digest& device) noexcept { return key{table::device_codes}.bytes(device); }
+[[nodiscard]] inline key user_code_key(const digest& user_code) noexcept { return key{table::device_user_codes}.bytes(user_code); }
+
+/// The request of a device's code; empty also if its application was deleted.
+[[nodiscard]] inline std::optional<device_code> find_by_device(rows& all, const digest& device) {
+    auto found = all.get<device_code_record>(device_key(device));
+    if (!found) return std::nullopt;
+    const auto application = all.get<application_record>(application_key(found->application));
+    if (!application) return std::nullopt;
+    return device_code{device, found->application, application->client_id, scope_set::from_text(found->scopes),
+                       std::move(found->requested_from), found->created_at, found->expires_at, found->state, found->answered_by};
+}
+[[nodiscard]] inline std::optional<device_code> find_by_user_code(rows& all, const digest& user_code) {
+    std::string device;
+    return all.find(user_code_key(user_code), device) ? find_by_device(all, last_digest(device)) : std::nullopt;
+}
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL result<void> record_store::create_device_code(const new_device_code& code) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<void> {
+        if (!all.has(application_key(code.application))) return not_found();
+        if (const auto existing = all.get<device_code_record>(device_key(code.device_digest))) {
+            if (existing->user_digest == code.user_digest && existing->application == code.application) return {};  // the call is repeated
+            return token_exists();
+        }
+        if (all.has(user_code_key(code.user_digest))) return token_exists();
+        const key listed = key{table::device_codes_of}.id(code.application);
+        const key list = device_list_key(code.application);
+        if (all.get<device_list_record>(list).value_or(device_list_record{}).count >= limits::device_codes_per_application_max)
+            for (const digest& oldest : all.digests(listed, 1)) forget_device_code(all, oldest);
+        auto counted = all.get<device_list_record>(list).value_or(device_list_record{});
+        ++counted.count;
+        const std::uint64_t number = ++counted.last_number;
+        all.put(list, counted);
+        all.put(device_key(code.device_digest),
+                device_code_record{code.user_digest, code.application, number, std::string{code.scopes.text()}, code.requested_from,
+                                   code.created_at, code.expires_at, device_code_state::pending, {}});
+        all.put(user_code_key(code.user_digest), code.device_digest.raw());
+        all.put(key{listed}.number(number).bytes(code.device_digest), "");
+        all.put(expiry_key(code.expires_at + seconds{limits::expired_device_code_seconds}, table::device_codes, code.device_digest), "");
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<device_code>> record_store::find_device_code(const digest& code) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        auto found = find_by_device(all, code);
+        return found ? found : find_by_user_code(all, code);
+    });
+}
+
+TOLLGATE_DECL result<std::optional<device_answer>> record_store::answer_device_code(const device_decision& decision) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<std::optional<device_answer>> {
+        const auto request = find_by_user_code(all, decision.user_digest);
+        const auto answer = request ? judge_answer(*request, decision) : std::nullopt;
+        if (!answer || !answer->is_new) return answer;
+        if (answer->state == device_code_state::approved) {
+            const auto created = add_code(all, code_of(*request, decision));
+            if (!created) return created.error();
+            if (*created != code_result::created) return std::optional<device_answer>{};
+        }
+        auto stored = all.existing<device_code_record>(device_key(request->device_digest));
+        stored.state = answer->state;
+        stored.answered_by = answer->user;
+        all.put(device_key(request->device_digest), stored);
+        return answer;
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_DEVICE_CODES_IPP
+
+// <tollgate/store/detail/key_value/hooks.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_HOOKS_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_HOOKS_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+/// The stored form of a secret.
+[[nodiscard]] inline result<std::string> encrypt(const std::optional<secret_keys>& keys, const std::string& secret,
+                                                 const account_ref& account) {
+    return keys ? keys->encrypt(secret, hook_secret_context(account)) : result<std::string>{secret};
+}
+
+inline result<bool> change_fields(rows& all, hook_id id, hook_record& hook, const hook_fields& changed) {
+    const account_ref account = hook.owner();
+    if (changed.event != hook.event) {
+        if (all.count(hooks_of_event(account, changed.event), changed.hooks_per_event_max) >= changed.hooks_per_event_max)
+            return too_many_hooks(changed.hooks_per_event_max);
+        all.erase(hooks_of_event(account, hook.event).id(id));
+    }
+    if (changed.target_url != hook.target_url) hook.failing_since = hook.last_failure_at = std::nullopt;
+    const std::uint64_t before = std::exchange(hook.host, host_of(changed.target_url));
+    if (before != hook.host)
+        for (const delivery_id each : leases_of(all, id, before)) {
+            auto leased = existing_delivery(all, each);
+            unlist(all, leased);
+            leased.record.leased_host = hook.host;
+            list(all, leased);
+            all.put(delivery_key(id, each), leased.record);
+        }
+    hook.event = changed.event;
+    hook.target_url = changed.target_url;
+    write_hook(all, id, hook);
+    return true;
+}
+
+inline bool replace_secret(rows& all, hook_id id, hook_record& hook, const hook_secret_replacement& changed, const std::string& stored) {
+    const digest added = sha256(changed.secret);
+    if (hook.secret_digest == added) return true;  // the call is repeated
+    if (changed.replaced && hook.secret_digest != *changed.replaced) return false;
+    hook.previous.insert(hook.previous.begin(), {std::exchange(hook.secret, stored), changed.old_valid_until});
+    if (hook.previous.size() > limits::previous_secrets_max) hook.previous.pop_back();
+    hook.secret_digest = added;
+    all.put(hook_key(id), hook);
+    return true;
+}
+
+/// The result of a step of enabling a hook.
+struct enabling_step {
+    bool exists = false, is_done = true;
+};
+/// First the deliveries that are still to be held, so that all of them are due; then the hook; then the held deliveries.
+[[nodiscard]] inline enabling_step enable(rows& all, const account_ref& account, hook_id id, instant now) {
+    auto hook = find_hook(all, account, id);
+    if (!hook) return {};
+    if (hook->disabled_at && hold_some(all, id, now, kept_leases::in_force)) return {true, false};
+    hook->set({});
+    hook->is_changing_deliveries = release_some(all, id, now);
+    write_hook(all, id, *hook);
+    return {true, !hook->is_changing_deliveries};
+}
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL result<hook_id> record_store::create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<hook_id> {
+        const auto secret = encrypt(hook_secret_keys_, hook.secret, hook.account);
+        if (!secret) return secret.error();
+        if (all.count(hooks_of_event(hook.account, hook.event), hooks_per_event_max) >= hooks_per_event_max)
+            return too_many_hooks(hooks_per_event_max);
+        const auto request = hook.idempotency_key ? std::optional{key{table::hook_requests}.bytes(*hook.idempotency_key)} : std::nullopt;
+        if (request && all.has(*request)) return hook_exists();
+        const auto id = all.next_id<hook_id>(table::hooks);
+        if (request) all.put(*request, number_value{id});
+        write_hook(all, id, {hook.account.service, hook.account.account, hook.event, hook.type, hook.target_url, host_of(hook.target_url),
+                             *secret, sha256(hook.secret), hook.source, hook.created_at, {}, hook.idempotency_key});
+        return id;
+    });
+}
+
+TOLLGATE_DECL result<std::vector<hook>> record_store::hooks_of(const account_ref& account) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        auto ids = all.ids<hook_id>(hooks_of_account(account));
+        std::sort(ids.begin(), ids.end());
+        std::vector<hook> found;
+        for (const hook_id id : ids) {
+            auto hook = all.existing<hook_record>(hook_key(id));
+            found.push_back({id, account, std::move(hook.event), hook.source, std::move(hook.type), std::move(hook.target_url),
+                             hook.created_at, hook.status().disabled, hook.failing_since, hook.secret_digest});
+        }
+        return found;
+    });
+}
+
+TOLLGATE_DECL result<std::optional<account_ref>> record_store::account_of_hook(const service_name& service, hook_id id) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        const auto hook = find_hook(all, id);
+        return hook && hook->service == service ? std::optional{hook->owner()} : std::nullopt;
+    });
+}
+
+TOLLGATE_DECL result<bool> record_store::change_hook(const account_ref& account, hook_id id, const hook_change& changed) noexcept {
+    using namespace key_value_detail;
+    if (const auto* const enabled = std::get_if<hook_enabling>(&changed)) {
+        for (;;) {
+            const auto step = change(database_, [&](rows& all) { return enable(all, account, id, enabled->now); });
+            if (!step) return step.error();
+            if (step->is_done) return step->exists;
+        }
+    }
+    return change(database_, [&](rows& all) -> result<bool> {
+        auto hook = find_hook(all, account, id);
+        if (!hook) return false;
+        if (const auto* const fields = std::get_if<hook_fields>(&changed)) return change_fields(all, id, *hook, *fields);
+        const auto& replacement = std::get<hook_secret_replacement>(changed);
+        const auto secret = encrypt(hook_secret_keys_, replacement.secret, account);
+        if (!secret) return secret.error();
+        return replace_secret(all, id, *hook, replacement, *secret);
+    });
+}
+
+TOLLGATE_DECL result<bool> record_store::delete_hook(const account_ref& account, hook_id id) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) {
+        const auto hook = find_hook(all, account, id);
+        if (!hook) return false;
+        all.erase(hook_key(id));
+        all.erase(hooks_of_event(account, hook->event).id(id));
+        if (hook->idempotency_key) all.erase(key{table::hook_requests}.bytes(*hook->idempotency_key));
+        queue(all, id, std::nullopt);
+        // The others are removed in sweeps, but leases count for the bound of their host.
+        for (const delivery_id each : leases_of(all, id, hook->host)) remove_delivery(all, existing_delivery(all, each));
+        all.put(key{table::deleted_hooks}.id(id), "");
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<void> record_store::encrypt_secrets() noexcept {
+    using namespace key_value_detail;
+    if (!hook_secret_keys_) return {};
+    const auto encrypted = [&](std::string& stored, const account_ref& account) {  // returns whether it changed
+        const std::string context = hook_secret_context(account);
+        auto text = hook_secret_keys_->decrypt(stored, context).and_then([&](const std::string& secret) {
+            return hook_secret_keys_->encrypt(secret, context);
+        });
+        if (!text && text.error().kind == error_kind::internal) return false;  // damaged
+        if (!text) {
+            text.error().cause = context + ": " + text.error().cause;
+            throw failed{std::move(text).error()};
+        }
+        const bool changes = stored != *text;
+        stored = *std::move(text);
+        return changes;
+    };
+    std::string next{key{table::hooks_of_event}};
+    for (;;) {
+        auto page = change(database_, [&](rows& all) -> std::string {  // returns where the next page begins; empty: there is none
+            std::vector<hook_id> ids;
+            std::string last;
+            all.scan(next, key{table::hooks_of_event}.end(), step_rows_max, [&](std::string_view at, std::string_view) {
+                if (const auto id = id_of<hook_id>(last_number(at))) ids.push_back(*id);
+                last = at;
+                return true;
+            });
+            for (const hook_id id : ids) {
+                auto hook = all.existing<hook_record>(hook_key(id));
+                bool changes = encrypted(hook.secret, hook.owner());
+                for (auto& each : hook.previous) changes = encrypted(each.secret, hook.owner()) || changes;
+                if (changes) all.put(hook_key(id), hook);
+            }
+            return ids.size() < step_rows_max ? std::string{} : last + '\0';
+        });
+        if (!page) return std::move(page).error();
+        if (page->empty()) return {};
+        next = *std::move(page);
+    }
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_HOOKS_IPP
+
+// <tollgate/store/detail/key_value/outbox.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+/// The key of an event: from its seed, so that a call that is repeated finds what the first one has appended.
+[[nodiscard]] inline digest event_digest(const event& reported, const message_seed& seed, std::optional<hook_id> only_to) {
+    std::string text{reinterpret_cast<const char*>(seed.data()), seed.size()};
+    text += number_value{only_to ? static_cast<std::uint64_t>(only_to->value()) : 0};
+    text += hooks_of_event(reported.account, reported.name);
+    return sha256(text);
+}
+
+inline void add_delivery(rows& all, hook_id to, const digest& event, const std::string& event_name, const message_seed& seed, instant now) {
+    const auto id = delivery_id_of(to, all.add(key{table::last_deliveries}.id(to), 1));
+    if (!id) throw failed{unavailable("the webhook " + std::to_string(to.value()) + " has had 2^32 deliveries, or its id is above 2^31")};
+    const stored_delivery added{to, *id, {.event = event, .event_name = event_name, .message_id = message_id_of(seed, to),
+                                          .created_at = now, .at = now}};
+    all.put(delivery_key(to, *id), added.record);
+    list(all, added);
+    queue(all, to, now, true);
+}
+
+using leased_events = std::unordered_map<digest, std::shared_ptr<const event>>;
+
+[[nodiscard]] inline const std::shared_ptr<const event>& event_of(rows& all, const digest& named, leased_events& known) {
+    auto& found = known[named];
+    if (!found) {
+        auto stored = all.existing<event_record>(event_key(named));
+        found = std::make_shared<const event>(
+            event{{stored.service, stored.account}, std::move(stored.name), std::move(stored.data), stored.at});
+    }
+    return found;
+}
+
+/// Makes deliveries due whose time, or the end of whose lease, was set by a wrong clock.
+inline void correct_times(rows& all, hook_id hook, instant now) {
+    const key listed = key{table::due_deliveries}.id(hook);
+    std::vector<delivery_id> wrong;
+    all.scan(key{listed}.after(latest_due(now)), listed.end(), step_rows_max, [&](std::string_view at, std::string_view) {
+        if (const auto id = id_of<delivery_id>(last_number(at))) wrong.push_back(*id);
+        return true;
+    });
+    for (const delivery_id each : wrong) {
+        auto delivery = existing_delivery(all, each);
+        unlist(all, delivery);
+        delivery.record.at = now;
+        list(all, delivery);
+        all.put(delivery_key(hook, each), delivery.record);
+    }
+}
+
+/// Leases the next deliveries of a hook, and queues it again.
+inline void lease_for(rows& all, const lease_request& request, const lease_time& time, std::vector<due_delivery>& leased,
+                      leased_events& events) {
+    auto hook = find_hook(all, request.hook);
+    if (!hook) return;
+    const hook_id id = request.hook;
+    correct_times(all, id, time.now);
+    const key listed = key{table::due_deliveries}.id(id);
+    const auto first_time = [&] {
+        std::optional<instant> first;
+        all.scan(listed, 1, [&](std::string_view at, std::string_view) { return first = time_at(at, 9), false; });
+        return first;
+    };
+    if (hook->disabled_at) {
+        const bool has_more = hold_some(all, id, time.now, kept_leases::in_force);
+        if (const bool before = std::exchange(hook->is_changing_deliveries, has_more); before != has_more) all.put(hook_key(id), *hook);
+        return queue(all, id, has_more ? std::optional{time.now} : first_time());
+    }
+    if (hook->is_changing_deliveries) {
+        hook->is_changing_deliveries = release_some(all, id, time.now);
+        all.put(hook_key(id), *hook);
+    }
+
+    const key leases = key{table::leases_of_host}.number(hook->host);
+    std::size_t in_force = 0;
+    all.scan(key{leases}.after(time.now), key{leases}.after(latest_due(time.now)), request.host_leases_max,
+             [&](std::string_view, std::string_view) { return ++in_force, true; });
+    const std::size_t rows_max = (std::min)(request.deliveries_max, request.host_leases_max - in_force);
+    std::vector<delivery_id> due;
+    std::optional<instant> next;  // the time of the first delivery that this call does not lease
+    all.scan(listed, all_rows, [&](std::string_view at, std::string_view) {
+        const instant due_at = time_at(at, 9);
+        if (due_at > time.now || due.size() == rows_max) return next = due_at, false;
+        if (const auto delivery = id_of<delivery_id>(last_number(at))) due.push_back(*delivery);
+        return true;
+    });
+    std::vector<std::string> previous_secrets;
+    for (const auto& each : hook->previous)
+        if (time.now < each.valid_until) previous_secrets.push_back(each.secret);
+    for (const delivery_id each : due) {
+        auto delivery = existing_delivery(all, each);
+        stored_delivery_record& record = delivery.record;
+        ++record.lease_number;
+        record.resend_requested = false;
+        move(all, delivery, delivery_state::waiting, time.until, hook->host);
+        leased.push_back({.lease = {each, record.lease_number},
+                          .hook = id,
+                          .event = event_of(all, record.event, events),
+                          .message_id = record.message_id,
+                          .type = hook->type,
+                          .target_url = hook->target_url,
+                          .secret = hook->secret,
+                          .previous_secrets = previous_secrets,
+                          .attempts_made = static_cast<unsigned>(record.attempts_made)});
+    }
+    if (next && *next <= time.now)
+        next = in_force + due.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now) : time.now;
+    else if (!due.empty() && (!next || time.until < *next)) next = time.until;
+    queue(all, id, next);
+}
+
+/// Records an attempt in place of the oldest one that is kept.
+inline void record_attempt(rows& all, stored_delivery& made_for, const attempt& made) {
+    const std::uint64_t number = ++made_for.record.last_attempt;
+    all.put(attempt_key(made_for.id, number), attempt_record{made.at, made.duration, made.end, made.cause, made.status, made.response,
+                                                             made.request});
+    if (number > limits::attempts_per_delivery_max) all.erase(attempt_key(made_for.id, number - limits::attempts_per_delivery_max));
+}
+
+inline completion complete_one(rows& all, const attempt_result& ended, instant now) {
+    auto delivery = find_delivery(all, ended.lease.delivery);
+    auto hook = delivery ? find_hook(all, delivery->hook) : std::nullopt;
+    if (!hook) return completion::too_late;
+    stored_delivery_record& record = delivery->record;
+    if (ended.outcome != delivery_outcome::not_attempted) record_attempt(all, *delivery, ended.attempt);
+    if (!record.lease_open || record.lease_number != ended.lease.number) {
+        all.put(delivery_key(delivery->hook, delivery->id), record);
+        return completion::too_late;
+    }
+    const hook_status before = hook->status();
+    const completed_delivery after = complete_delivery(
+        {static_cast<unsigned>(record.attempts_made), record.resend_requested, before, hook->target_url}, ended, now);
+    record.attempts_made = after.attempts_made;
+    record.resend_requested = false;
+    move(all, *delivery, after.state, after.at);
+    if (after.state == delivery_state::waiting) queue(all, delivery->hook, after.at, true);
+    if (after.hook == before) return after.result;
+    hook->set(after.hook);
+    if (after.result == completion::hook_disabled) {
+        hook->is_changing_deliveries = hold_some(all, delivery->hook, now, kept_leases::all);  // `lease` holds the rest
+        if (hook->is_changing_deliveries) queue(all, delivery->hook, now, true);
+        write_hook(all, delivery->hook, *hook);
+    } else {
+        all.put(hook_key(delivery->hook), *hook);
+    }
+    return after.result;
+}
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL result<std::size_t> record_store::append_event(const event& reported, const message_seed& seed, instant now,
+                                                             std::optional<hook_id> only_to) noexcept {
+    using namespace key_value_detail;
+    auto appended = change(database_, [&](rows& all) -> result<std::size_t> {
+        std::vector<hook_id> to;
+        if (only_to) {
+            const auto hook = find_hook(all, reported.account, *only_to);
+            if (!hook) return std::size_t{0};
+            if (hook->disabled_at) return hook_is_disabled();
+            to.push_back(*only_to);
+        } else {
+            all.scan(hooks_of_event(reported.account, reported.name), all_rows, [&](std::string_view at, std::string_view enabled) {
+                if (const auto id = id_of<hook_id>(last_number(at)); id && enabled == "1") to.push_back(*id);
+                return true;
+            });
+        }
+        if (to.empty()) return std::size_t{0};
+        const digest named = event_digest(reported, seed, only_to);
+        if (const auto existing = all.get<event_record>(event_key(named))) return static_cast<std::size_t>(existing->appended);
+        all.put(event_key(named), event_record{to.size(), reported.account.service, reported.account.account, reported.at, reported.name,
+                                               reported.data});
+        if (to.size() > 1) all.put(key{table::event_counts}.bytes(named), number_value{to.size()});
+        for (const hook_id each : to) add_delivery(all, each, named, reported.name, seed, now);
+        return to.size();
+    });
+    if (appended && *appended != 0) appended_.fetch_add(1, std::memory_order_relaxed);
+    return appended;
+}
+
+TOLLGATE_DECL result<due_hook_page> record_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        due_hook_page page;
+        std::vector<hook_id> ids;
+        const key ready{table::ready_hooks};
+        const auto add = [&](std::string_view at, std::string_view) {
+            const instant ready_at = time_at(at, 1);
+            const bool is_due = ready_at <= now || ready_at > latest_due(now);
+            if (!is_due || ids.size() == rows_max) return page.next_at = is_due ? now : ready_at, false;
+            if (const auto id = id_of<hook_id>(last_number(at))) ids.push_back(*id);
+            return true;
+        };
+        // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+        all.scan(key{ready}.after(latest_due(now)), ready.end(), all_rows, add);
+        if (!page.next_at) all.scan(ready, key{ready}.after(latest_due(now)), all_rows, add);
+        for (const hook_id id : ids) {
+            auto hook = all.existing<hook_record>(hook_key(id));
+            page.hooks.push_back({id, hook.owner(), std::move(hook.target_url)});
+        }
+        return page;
+    });
+}
+
+TOLLGATE_DECL result<delivery_backlog> record_store::backlog(instant now, std::size_t rows_max) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        delivery_backlog found;
+        std::vector<hook_id> ready;
+        // Hooks that are ready, or whose host is full, have due deliveries.
+        const key end = key{table::ready_hooks}.after(now + seconds{limits::full_host_retry_seconds_max});
+        all.scan(key{table::ready_hooks}, end, all_rows, [&](std::string_view at, std::string_view) {
+            if (const auto id = id_of<hook_id>(last_number(at))) ready.push_back(*id);
+            return true;
+        });
+        for (const hook_id id : ready) {
+            if (const auto hook = find_hook(all, id); !hook || hook->disabled_at) continue;
+            const key listed = key{table::due_deliveries}.id(id);
+            all.scan(listed, key{listed}.after(now), all_rows, [&](std::string_view at, std::string_view) {
+                const instant due_at = time_at(at, 9);
+                if (!found.due_since || due_at < *found.due_since) found.due_since = due_at;
+                if (found.due == rows_max) return false;  // the others are not older
+                return ++found.due, true;
+            });
+        }
+        return found;
+    });
+}
+
+TOLLGATE_DECL result<std::vector<due_delivery>> record_store::lease(std::span<const lease_request> requests,
+                                                                    const lease_time& time) noexcept {
+    using namespace key_value_detail;
+    if (requests.empty()) return std::vector<due_delivery>{};
+    auto leased = change(database_, [&](rows& all) {
+        std::vector<due_delivery> found;
+        leased_events events;
+        for (const lease_request& each : requests) lease_for(all, each, time, found, events);
+        return found;
+    });
+    if (!leased) return leased;
+    return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
+        sql::decrypt_all(hook_secret_keys_.value_or(secret_keys{}), *leased);
+        return std::move(leased);
+    });
+}
+
+TOLLGATE_DECL result<std::vector<completion>> record_store::complete(std::span<const attempt_result> ended, instant now) noexcept {
+    using namespace key_value_detail;
+    if (ended.empty()) return std::vector<completion>{};
+    return change(database_, [&](rows& all) {
+        std::vector<completion> results;
+        for (const attempt_result& each : ended) results.push_back(complete_one(all, each, now));
+        return results;
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_IPP
+
+// <tollgate/store/detail/key_value/sessions.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_SESSIONS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_SESSIONS_HPP
+
+namespace tollgate::inline v0::key_value_detail {
+
+[[nodiscard]] inline key session_key(const digest& cookie) noexcept { return key{table::sessions}.bytes(cookie); }
+
+inline std::optional<session_record> forget_session(rows& all, const digest& cookie) {
+    auto session = all.get<session_record>(session_key(cookie));
+    if (!session) return session;
+    all.erase(session_key(cookie));
+    all.erase(key{table::sessions_of_user}.id(session->user).at(session->last_seen_at).bytes(cookie));
+    all.erase(key{table::sessions_by_creation}.at(session->created_at).bytes(cookie));
+    all.erase(key{table::sessions_by_use}.at(session->last_seen_at).bytes(cookie));
+    return session;
+}
+
+inline std::size_t sweep_sessions(rows& all, const session_ends& ends, std::size_t rows_max) {
+    std::size_t swept = 0;
+    for (const auto& [listed, before] :
+         {std::pair{table::sessions_by_creation, ends.created_before}, std::pair{table::sessions_by_use, ends.seen_before}})
+        for (const digest& each : all.digests(key{listed}, key{listed}.at(before), rows_max - swept)) {
+            forget_session(all, each);
+            ++swept;
+        }
+    return swept;
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_SESSIONS_HPP
+
+// <tollgate/store/detail/key_value/sessions.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_SESSIONS_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_SESSIONS_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+inline void write_session(rows& all, const digest& cookie, const session_record& session) {
+    all.put(session_key(cookie), session);
+    all.put(key{table::sessions_of_user}.id(session.user).at(session.last_seen_at).bytes(cookie), "");
+    all.put(key{table::sessions_by_creation}.at(session.created_at).bytes(cookie), "");
+    all.put(key{table::sessions_by_use}.at(session.last_seen_at).bytes(cookie), "");
+}
+
+[[nodiscard]] inline stored_session describe(const digest& cookie, session_record&& session) {
+    return {cookie, session.user, std::move(session.login), session.created_at, session.last_seen_at, std::move(session.signed_in_from),
+            std::move(session.user_agent)};
+}
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL result<void> record_store::create_session(const stored_session& session) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<void> {
+        if (const auto existing = all.get<session_record>(session_key(session.cookie_digest))) {
+            if (existing->user == session.user && existing->created_at == session.created_at) return {};  // the call is repeated
+            return session_exists();
+        }
+        const auto siblings = all.digests(key{table::sessions_of_user}.id(session.user));
+        if (siblings.size() >= limits::sessions_per_user_max) forget_session(all, siblings.front());
+        write_session(all, session.cookie_digest,
+                      {session.user, session.login, session.signed_in_from, session.user_agent, session.created_at, session.last_seen_at});
+        return {};
+    });
+}
+
+TOLLGATE_DECL result<std::optional<stored_session>> record_store::find_session(const digest& cookie) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        auto found = all.get<session_record>(session_key(cookie));
+        return found ? std::optional{describe(cookie, *std::move(found))} : std::nullopt;
+    });
+}
+
+TOLLGATE_DECL result<void> record_store::touch_session(const digest& cookie, instant now) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) {
+        auto session = forget_session(all, cookie);
+        if (!session) return;
+        session->last_seen_at = now;
+        write_session(all, cookie, *session);
+    });
+}
+
+TOLLGATE_DECL result<bool> record_store::end_sessions(const session_selection& ended) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) {
+        if (const auto* const cookie = std::get_if<digest>(&ended)) return forget_session(all, *cookie).has_value();
+        const auto& selected = std::get<tollgate::sessions_of_user>(ended);
+        bool has_ended = false;
+        for (const digest& each : all.digests(key{table::sessions_of_user}.id(selected.user)))
+            if (each != selected.except) has_ended = forget_session(all, each).has_value() || has_ended;
+        return has_ended;
+    });
+}
+
+TOLLGATE_DECL result<std::vector<stored_session>> record_store::sessions_of(user_id user) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        std::vector<stored_session> found;
+        for (const digest& each : all.digests(key{table::sessions_of_user}.id(user)))
+            found.push_back(describe(each, all.existing<session_record>(session_key(each))));
+        std::reverse(found.begin(), found.end());  // the last used first
+        return found;
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_SESSIONS_IPP
+
+// <tollgate/store/detail/key_value/tokens.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_TOKENS_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_TOKENS_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+using personal_token_row = personal_token_record<std::string>;
+
+/// Returns false for a text that is too long to be a username.
+[[nodiscard]] inline bool is_username(std::string_view text) noexcept { return text.size() <= limits::token_username_bytes_max; }
+[[nodiscard]] inline key personal_token_key_of(std::string_view username) noexcept {
+    return key{table::personal_tokens}.raw(username);
+}
+
+inline void describe(const personal_token_record<std::string_view>& token, const digest&, std::optional<token_credential>& into) {
+    into.emplace(token_credential{token.user, token.secret, scope_set::from_text(token.scopes), token.expires_at, std::nullopt,
+                                  token.last_used_at, std::nullopt, token.id});
+}
+inline void describe(const access_token_record<std::string_view>& token, const digest& named, std::optional<token_credential>& into) {
+    into.emplace(token_credential{token.user, named, scope_set::from_text(token.scopes), token.expires_at, token.application,
+                                  token.last_used_at, std::nullopt, std::nullopt, to_resources(token.resources)});
+}
+/// Looks up a credential: without a transaction and without a copy of its record, if the database can.
+template <class Record>
+[[nodiscard]] result<std::optional<token_credential>> look_up(const key_value_store_ref& database, const key& at,
+                                                              const digest& named) noexcept {
+    std::optional<token_credential> found;
+    const auto read_record = [&](std::string_view value) {
+        Record token;
+        if (!decode(value, token)) throw_damaged(at);
+        describe(token, named, found);
+    };
+    const auto done = run_guarded([&]() -> result<void> {
+        if (database.reads_directly()) return database.read_one(at, read_record).transform([](bool) {});
+        return read(database, [&](rows& all) {
+            std::string value;
+            found.reset();
+            if (all.find(at, value)) read_record(value);
+        });
+    });
+    if (!done) return done.error();
+    return found;
+}
+
+inline bool forget_personal_token(rows& all, token_id id) {
+    std::string username;
+    if (!all.find(key{table::usernames}.id(id), username)) return false;
+    const key at = key{table::personal_tokens}.raw(username);
+    const auto found = all.existing<personal_token_row>(at);
+    all.erase(at);
+    all.erase(key{table::usernames}.id(id));
+    all.erase(key{table::tokens_of_user}.id(found.user).id(id));
+    return true;
+}
+
+inline bool forget_oauth_token(rows& all, const oauth_token_revocation& revoked) {
+    const auto may_revoke = [&](application_id of) { return !revoked.application || *revoked.application == of; };
+    const digest& token = revoked.token_digest;
+    if (const auto found = find_refresh_token(all, token, token)) {
+        const refresh_token_record& refresh = found->record;
+        if (!may_revoke(refresh.application)) return false;
+        forget_access_tokens_from(all, refresh.application, refresh.user, refresh.origin);
+        forget_refresh_token(all, found->token);
+        return true;
+    }
+    const auto found = all.get<access_token_row>(access_token_key_of(token));
+    return found && may_revoke(found->application) && forget_access_token(all, token);
+}
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL result<std::optional<token_credential>> record_store::find_credential(const credential_key& named) noexcept {
+    using namespace key_value_detail;
+    if (const auto* const access = std::get_if<access_token_key>(&named))
+        return look_up<access_token_record<std::string_view>>(database_, access_token_key_of(access->token_digest), access->token_digest);
+    const std::string_view username = std::get<personal_token_key>(named).username;
+    if (!is_username(username)) return std::optional<token_credential>{};
+    return look_up<personal_token_record<std::string_view>>(database_, personal_token_key_of(username), {});
+}
+
+TOLLGATE_DECL result<token_id> record_store::create_personal_token(const new_personal_token& token,
+                                                                   std::size_t tokens_per_user_max) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<token_id> {
+        const key at = key{table::personal_tokens}.raw(token.username);
+        if (const auto existing = all.get<personal_token_row>(at)) {
+            if (existing->user == token.user && existing->secret == token.secret_digest) return existing->id;
+            return personal_token_exists();
+        }
+        const key siblings = key{table::tokens_of_user}.id(token.user);
+        if (all.count(siblings, tokens_per_user_max) >= tokens_per_user_max) return too_many_personal_tokens(tokens_per_user_max);
+        const auto id = all.next_id<token_id>(table::personal_tokens);
+        all.put(at, personal_token_record<std::string_view>{token.user, id, token.secret_digest, token.expires_at, {}, token.scopes.text(),
+                                                            token.created_at, token.description, {}});
+        all.put(key{siblings}.id(id), token.username);
+        all.put(key{table::usernames}.id(id), token.username);
+        return id;
+    });
+}
+
+TOLLGATE_DECL result<std::vector<personal_token>> record_store::personal_tokens_of(user_id user) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        std::vector<token_username> usernames;
+        all.scan(key{table::tokens_of_user}.id(user), all_rows, [&](std::string_view, std::string_view value) {
+            if (const auto username = token_username::from(value)) usernames.push_back(*username);
+            return true;
+        });
+        std::vector<personal_token> found;
+        for (const token_username& each : usernames) {
+            auto token = all.existing<personal_token_row>(key{table::personal_tokens}.raw(each));
+            found.push_back({token.id, user, each, std::move(token.description), scope_set::from_text(token.scopes), token.created_at,
+                             token.last_used_at, token.expires_at, std::move(token.last_used_from), token.secret});
+        }
+        return found;
+    });
+}
+
+TOLLGATE_DECL result<bool> record_store::renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) {
+        std::string username;
+        if (!all.find(key{table::usernames}.id(id), username)) return false;
+        const key at = key{table::personal_tokens}.raw(username);
+        auto token = all.existing<personal_token_row>(at);
+        if (token.user != user) return false;
+        if (renewed.replaced && token.secret != *renewed.replaced) return token.secret == renewed.secret_digest;  // repeated, or too late
+        token.secret = renewed.secret_digest;
+        token.created_at = renewed.created_at;
+        token.expires_at = renewed.expires_at;
+        all.put(at, token);
+        return true;
+    });
+}
+
+TOLLGATE_DECL result<bool> record_store::revoke(const revocation& revoked) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) {
+        if (const auto* const personal = std::get_if<personal_token_revocation>(&revoked))
+            return forget_personal_token(all, personal->token);
+        if (const auto* const oauth = std::get_if<oauth_token_revocation>(&revoked)) return forget_oauth_token(all, *oauth);
+        const auto& grant = std::get<grant_revocation>(revoked);
+        return forget_grant(all, grant.application, grant.user);
+    });
+}
+
+TOLLGATE_DECL result<bool> record_store::create_access_token(const new_access_token& token) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) -> result<bool> {
+        if (token.for_owner) {
+            const auto found = all.get<application_record>(application_key(token.application));
+            if (!found || found->owner != token.user || !found->acts_for_owner || found->type != client_type::confidential ||
+                found->suspended)
+                return false;
+        }
+        const std::uint64_t origin = token.for_owner ? created_for_owner : created_alone;
+        if (was_created(all, token.token_digest, token.user, token.application, origin)) return true;  // the call is repeated
+        return add_access_token(all, token, origin).transform([] { return true; });
+    });
+}
+
+TOLLGATE_DECL result<void> record_store::record_use(const credential_key& named, instant now, std::string_view from) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) {
+        if (const auto* const personal = std::get_if<personal_token_key>(&named)) {
+            const key at = personal_token_key_of(is_username(personal->username) ? personal->username : "");
+            auto token = all.get<personal_token_row>(at);  // no stored username is empty
+            if (!token) return;
+            token->last_used_at = now;
+            token->last_used_from = from;
+            all.put(at, *token);
+            return;
+        }
+        const key at = access_token_key_of(std::get<access_token_key>(named).token_digest);
+        auto token = all.get<access_token_row>(at);
+        if (!token) return;
+        token->last_used_at = now;
+        all.put(at, *token);
+        const key granted = grant_key(token->application, token->user);
+        if (auto grant = all.get<grant_record>(granted)) {
+            grant->last_used_at = now;
+            all.put(granted, *grant);
+        }
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_TOKENS_IPP
+
+// <tollgate/store/key_value.ipp>
+#ifndef TOLLGATE_STORE_KEY_VALUE_IPP
+#define TOLLGATE_STORE_KEY_VALUE_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+/// Removes at most `rows_max` codes and tokens whose end has passed, and rows of ended applications. Returns how many.
+inline std::size_t sweep_expired(rows& all, instant now, std::size_t rows_max) {
+    std::size_t swept = 0;
+    for (const application_id each : all.ids<application_id>(key{table::ended_applications}, rows_max))
+        swept += remove_of_ended_application(all, each, rows_max - swept);
+    std::vector<std::pair<table, digest>> expired;
+    constexpr std::size_t table_place = 9;
+    all.scan(key{table::expiries}, key{table::expiries}.after(now), rows_max - swept, [&](std::string_view at, std::string_view) {
+        expired.emplace_back(static_cast<table>(at[table_place]), last_digest(at));
+        return true;
+    });
+    for (const auto& [of, row] : expired) {
+        if (of == table::codes) forget_code(all, row);
+        if (of == table::access_tokens) forget_access_token(all, row);
+        if (of == table::refresh_tokens) forget_refresh_token(all, row);
+        if (of == table::device_codes) forget_device_code(all, row);
+    }
+    return swept + expired.size();
+}
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL record_store::record_store(key_value_store_ref database, const record_store_settings& settings)
+    : database_{database}, hook_secret_keys_{settings.hook_secret_keys} {}
+
+TOLLGATE_DECL record_store::~record_store() = default;
+
+TOLLGATE_DECL result<std::size_t> record_store::sweep(const sweep_request& request) noexcept {
+    using namespace key_value_detail;
+    return change(database_, [&](rows& all) {
+        std::size_t swept = 0;
+        if (request.expired_at) swept += sweep_expired(all, *request.expired_at, request.rows_max);
+        if (request.unowned_registered_before)
+            swept += sweep_unowned(all, *request.unowned_registered_before, request.rows_max - swept);
+        if (request.deliveries_ended_before) swept += sweep_deliveries(all, *request.deliveries_ended_before, request.rows_max - swept);
+        if (request.sessions) swept += sweep_sessions(all, *request.sessions, request.rows_max - swept);
+        return swept;
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_KEY_VALUE_IPP
 
 // <tollgate/store/detail/memory/access_tokens.ipp>
 #ifndef TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP
@@ -39966,6 +43317,22 @@ TOLLGATE_DECL void begin_actions(html_writer& html) { html.add("</div>\n<div cla
 TOLLGATE_DECL void begin_facts(html_writer& html) { html.add("</div></div>\n<dl>\n"); }
 TOLLGATE_DECL void end_item(html_writer& html) { html.add("</dl></li>\n"); }
 
+TOLLGATE_DECL void write_bar(html_writer& html, std::uint64_t part, std::uint64_t whole) {
+    // Thousandths of the width. A part that is not nothing can be seen.
+    const auto width = whole == 0 ? 0 : (std::min)(std::uint64_t{1000}, (part * 1000 + whole - 1) / whole);
+    html.add("<svg class=\"usage\" viewBox=\"0 0 1000 8\" preserveAspectRatio=\"none\" width=\"160\" height=\"8\" aria-hidden=\"true\" "
+             "focusable=\"false\"><rect width=\"1000\" height=\"8\" fill=\"currentColor\" fill-opacity=\".15\"/>"
+             "<rect class=\"{}\" width=\"{}\" height=\"8\" fill=\"currentColor\"/></svg>\n",
+             part < whole ? "used" : "used up", width);
+}
+
+TOLLGATE_DECL void write_usage(html_writer& html, const page_view& view, const usage& counted, const quota& allowed) {
+    html.add("{}", counted.requests);
+    if (counted.failures > 0)
+        html.add(" <span class=\"quiet\">{}</span>", fill_in(view.texts.forms.failed_requests, std::to_string(counted.failures)));
+    if (allowed.window > seconds{0} && allowed.requests > 0) write_bar(html, counted.requests, allowed.requests);
+}
+
 TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at) {
     if (at) web::write_age(html, *at, view.now, view.texts.dates);
     else html.add("<span class=\"quiet\">{}</span>", view.texts.forms.never);
@@ -40165,6 +43532,8 @@ inline void write_application(html_writer& html, const page_view& view, const ap
     if (application.type != client_type::confidential)
         write_fact(html, texts.type, application.type == client_type::public_client ? texts.public_client : texts.resource_server);
     write_fact(html, texts.users, application.users);
+    if (view.counts != nullptr)
+        write_fact(html, view.texts.forms.requests_today, [&] { write_usage(html, view, view.counts->of(application.id, view.now)); });
     write_fact(html, view.texts.forms.created, [&] { web::write_day(html, application.created_at, view.texts.dates); });
     write_long_fact(html, texts.redirect_url, [&] {
         if (application.redirect_urls.empty()) {
@@ -40358,17 +43727,42 @@ inline void write_owned_accounts(html_writer& html, const page_view& view, const
                  fill_in(texts.more_accounts, std::to_string(shown.accounts_count - shown.accounts.size())));
 }
 
+inline void write_window(html_writer& html, const page_view& view, const account_overview& shown) {
+    if (!shown.window) return;
+    const overview_texts& texts = view.texts.overview;
+    const auto used = shown.window->limit - shown.window->remaining;
+    html.add("<h2>{}</h2>\n<div class=\"requests\">\n", texts.requests);
+    write_bar(html, used, shown.window->limit);
+    html.add("<p>{}.", fill_in(fill_in(texts.requests_used, std::to_string(used), std::to_string(shown.window->limit)),
+                               std::to_string(shown.window->remaining)));
+    if (used > 0) {
+        html.add(" <span class=\"quiet\">{} ", texts.requests_reset);
+        web::write_moment(html, shown.window->resets_at, view.texts.dates);
+        html.add("</span>");
+    }
+    html.add("</p>\n</div>\n");
+}
+
 inline void write_access(html_writer& html, const page_view& view, const account_overview& shown) {
     const overview_texts& texts = view.texts.overview;
     html.add("<h2>{}</h2>\n", texts.access);
     if (shown.access.empty()) {
         write_empty_list(html, texts.no_access);
     } else {
-        begin_table(html, texts.access, {texts.name, texts.type, view.texts.forms.last_used}, {});
+        const auto counted = view.texts.forms.requests_today;
+        std::vector<std::string_view> columns{texts.name, texts.type, view.texts.forms.last_used};
+        if (shown.counts_requests) columns.push_back(counted);
+        begin_table(html, texts.access, columns, {});
         for (const access_holder& each : shown.access) {
             begin_row(html, texts.name, each.name);
             write_cell(html, texts.type, each.is_token ? texts.token : texts.application);
             write_cell(html, view.texts.forms.last_used, [&] { write_last_use(html, view, each.last_used_at); });
+            if (shown.counts_requests)
+                write_cell(html, counted, [&] {  // in one element, because cards have two columns
+                    html.add("<div>");
+                    write_usage(html, view, each.requests_today, shown.allowed);
+                    html.add("</div>");
+                });
             end_row(html);
         }
         end_table(html);
@@ -40385,6 +43779,7 @@ TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, cons
     html.add("<h1>{}</h1>\n<p class=\"lead\">{}: <strong class=\"balance\">{} {}</strong></p>\n", texts.title, texts.balance,
              shown.owned.amount.text(), shown.owned.currency.view());
     detail::write_owned_accounts(html, view, shown);
+    detail::write_window(html, view, shown);
     detail::write_access(html, view, shown);
     if (!shown.keeps_activities) return;
     html.add("<h2>{}</h2>\n", texts.activity);
@@ -40675,6 +44070,8 @@ inline void write_token(html_writer& html, const page_view& view, const personal
         if (!token.last_used_from.empty())
             html.add(" <span class=\"quiet\">{}</span>", fill_in(texts.used_from, token.last_used_from));
     });
+    if (view.counts != nullptr)
+        write_fact(html, view.texts.forms.requests_today, [&] { write_usage(html, view, view.counts->of(token.id, view.now)); });
     write_fact(html, texts.expires, [&] { write_expiry(html, view, token); });
     write_long_fact(html, texts.scopes, [&] { web::write_scopes(html, token.scopes, view.scopes); });
     end_item(html);

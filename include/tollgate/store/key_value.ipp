@@ -46,6 +46,8 @@ TOLLGATE_DECL result<std::size_t> record_store::sweep(const sweep_request& reque
     return change(database_, [&](rows& all) {
         std::size_t swept = 0;
         if (request.expired_at) swept += sweep_expired(all, *request.expired_at, request.rows_max);
+        if (request.unowned_registered_before)
+            swept += sweep_unowned(all, *request.unowned_registered_before, request.rows_max - swept);
         if (request.deliveries_ended_before) swept += sweep_deliveries(all, *request.deliveries_ended_before, request.rows_max - swept);
         if (request.sessions) swept += sweep_sessions(all, *request.sessions, request.rows_max - swept);
         return swept;

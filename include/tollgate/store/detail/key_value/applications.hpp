@@ -5,6 +5,7 @@
 #include <tollgate/store/detail/key_value/tokens.hpp>
 
 #include <cstddef>
+#include <string_view>
 
 namespace tollgate::inline v0::key_value_detail {
 
@@ -32,6 +33,29 @@ inline std::size_t remove_of_ended_application(rows& all, application_id id, std
     }
     if (removed < rows_max) all.erase(key{table::ended_applications}.id(id));
     return removed;
+}
+
+[[nodiscard]] inline key client_id_key(std::string_view client_id) noexcept { return key{table::client_ids}.raw(client_id); }
+
+/// Deletes an application; what belongs to it is removed later, by `remove_of_ended_application`.
+inline void forget_application(rows& all, application_id id, const application_record& application) {
+    all.erase(application_key(id));
+    all.erase(client_id_key(application.client_id));
+    all.erase(key{table::applications_of_owner}.id(application.owner).id(id));
+    all.put(key{table::ended_applications}.id(id), "");
+}
+
+/// Deletes applications that nobody owns and nobody has authorized, and that were registered before this time. Returns how many.
+inline std::size_t sweep_unowned(rows& all, instant registered_before, std::size_t rows_max) {
+    std::size_t swept = 0;
+    for (const application_id id : all.ids<application_id>(key{table::applications_of_owner}.id(no_owner))) {
+        if (swept == rows_max) break;
+        const auto application = all.existing<application_record>(application_key(id));
+        if (application.created_at >= registered_before || all.number(key{table::user_counts}.id(id)) != 0) continue;
+        forget_application(all, id, application);
+        ++swept;
+    }
+    return swept;
 }
 
 /// Removes what an application must not have any more.

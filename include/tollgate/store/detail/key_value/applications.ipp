@@ -14,12 +14,11 @@ namespace tollgate::inline v0 {
 
 namespace key_value_detail {
 
-[[nodiscard]] inline key client_id_key(std::string_view client_id) noexcept { return key{table::client_ids}.raw(client_id); }
-
 [[nodiscard]] inline application describe(application_id id, application_record&& record) {
     return {id, record.owner, record.client_id, record.secret, std::move(record.name), std::move(record.website),
             std::move(record.description), std::move(record.redirect_urls), record.created_at, record.type, record.older_secret,
-            record.acts_for_owner, 0, record.suspended};
+            record.acts_for_owner, 0, record.suspended, record.registration, scope_set::from_text(record.default_scopes),
+            record.registration_digest};
 }
 
 /// Each applies one change of an application, and returns whether the application was as the change needs it.
@@ -34,6 +33,7 @@ struct apply_application_change {
         application.description = changed.description;
         application.redirect_urls = changed.redirect_urls;
         application.acts_for_owner = changed.acts_for_owner;
+        application.default_scopes = changed.default_scopes.text();
         if (!changed.acts_for_owner) forget_access_tokens_from(all, id, application.owner, created_for_owner);
         return true;
     }
@@ -68,7 +68,8 @@ TOLLGATE_DECL result<application_id> record_store::create_application(const new_
         const auto id = all.next_id<application_id>(table::applications);
         all.put(application_key(id),
                 application_record{created.owner, created.client_id, created.secret_digest, created.name, created.website,
-                                   created.description, created.redirect_urls, created.created_at, created.type});
+                                   created.description, created.redirect_urls, created.created_at, created.type, {}, false, {},
+                                   created.registration, std::string{created.default_scopes.text()}, created.registration_digest});
         all.put(client_id_key(created.client_id), number_value{id});
         all.put(key{siblings}.id(id), "");
         return id;
@@ -118,10 +119,7 @@ TOLLGATE_DECL result<bool> record_store::delete_application(user_id owner, appli
     auto done = change(database_, [&](rows& all) {
         const auto found = all.get<application_record>(application_key(id));
         if (!found || found->owner != owner) return false;
-        all.erase(application_key(id));
-        all.erase(client_id_key(found->client_id));
-        all.erase(key{table::applications_of_owner}.id(owner).id(id));
-        all.put(key{table::ended_applications}.id(id), "");
+        forget_application(all, id, *found);
         return true;
     });
     if (!done || !*done) return done;

@@ -41,7 +41,7 @@ namespace key_value_detail {
     if (const auto codes = all.digests(siblings); codes.size() >= limits::codes_per_grant_max) forget_code(all, codes.front());
     all.put(code_key(code.code_digest),
             code_record{code.user, code.application, std::string{code.scopes.text()}, code.redirect, code.code_challenge, number,
-                        code.expires_at, code.expires_at, {}, {}});
+                        code.expires_at, code.expires_at, {}, {}, code.resources.text()});
     all.put(key{siblings}.number(number).bytes(code.code_digest), "");
     all.put(expiry_key(code.expires_at, table::codes, code.code_digest), "");
     return code_result::created;
@@ -75,8 +75,9 @@ TOLLGATE_DECL result<redeemed_code> record_store::redeem_code(const code_redempt
         const bool is_redeemed = code.redeemed_at.has_value();
         const auto first_token = is_redeemed && all.has(refresh_token_key(code.refresh_token)) ? std::optional{code.refresh_token}
                                                                                                 : std::nullopt;
+        const auto resources = to_resources(code.resources);
         const auto judged =
-            judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge, first_token}, shown);
+            judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge, first_token, resources}, shown);
         if (judged == redemption_result::reused) {
             const bool revoked = forget_tokens_from(all, code.application, code.user, origin_of(code.refresh_token));
             return redeemed_code{judged, revoked ? std::optional{code.user} : std::nullopt, {}};
@@ -89,14 +90,22 @@ TOLLGATE_DECL result<redeemed_code> record_store::redeem_code(const code_redempt
         if (all.has(refresh_token_key(issued.refresh_digest))) return token_exists();
         const std::uint64_t origin = origin_of(issued.refresh_digest);
         if (auto done = add_access_token(
-                all, {code.user, code.application, issued.access_digest, scopes, shown.now, issued.access_expires_at}, origin);
+                all,
+                {.user = code.user,
+                 .application = code.application,
+                 .token_digest = issued.access_digest,
+                 .scopes = scopes,
+                 .created_at = shown.now,
+                 .expires_at = issued.access_expires_at,
+                 .resources = resources.narrowed_to(shown.resources)},
+                origin);
             !done)
             return std::move(done).error();
         const auto siblings = all.digests(refresh_tokens_between(code.application, code.user));
         if (siblings.size() >= limits::refresh_tokens_per_grant_max) forget_refresh_token(all, siblings.front());
         write_refresh_token(all, issued.refresh_digest,
                             {code.user, code.application, origin, next_number(all, code.application, code.user), code.scopes,
-                             issued.refresh_token_end(), issued.refresh_ends_at, {}, {}, {}, {}});
+                             issued.refresh_token_end(), issued.refresh_ends_at, {}, {}, {}, {}, code.resources});
         all.erase(expiry_key(code.forget_at, table::codes, shown.code_digest));
         code.redeemed_at = shown.now;
         code.refresh_token = issued.refresh_digest;
@@ -117,7 +126,8 @@ TOLLGATE_DECL result<refreshed_token> record_store::refresh_access_token(const t
         refresh_token_record& token = found->record;
         const scope_set granted = scope_set::from_text(token.scopes);
         const stored_refresh_token stored{found->token, token.family ? &token.replaced : nullptr, token.replaced_at, granted,
-                                          was_created(all, shown.access_digest, token.user, token.application, token.origin)};
+                                          was_created(all, shown.access_digest, token.user, token.application, token.origin),
+                                          to_resources(token.resources)};
         const auto judged = judge_refresh(stored, shown);
         if (judged == refresh_result::reused) {
             forget_grant(all, token.application, token.user);
@@ -129,7 +139,15 @@ TOLLGATE_DECL result<refreshed_token> record_store::refresh_access_token(const t
         if (is_repeated(stored, shown)) return refreshed_token{judged, scopes, seed()};
 
         if (auto done = add_access_token(
-                all, {token.user, token.application, shown.access_digest, scopes, shown.now, shown.access_expires_at}, token.origin);
+                all,
+                {.user = token.user,
+                 .application = token.application,
+                 .token_digest = shown.access_digest,
+                 .scopes = scopes,
+                 .created_at = shown.now,
+                 .expires_at = shown.access_expires_at,
+                 .resources = stored.resources.narrowed_to(shown.resources)},
+                token.origin);
             !done)
             return std::move(done).error();
         digest next = found->token;
@@ -156,10 +174,11 @@ TOLLGATE_DECL result<std::optional<oauth_token>> record_store::find_oauth_token(
         std::optional<oauth_token> found;
         if (const auto access = all.get<access_token_row>(access_token_key_of(token)))
             found.emplace(oauth_token{false, access->user, access->application, {}, scope_set::from_text(access->scopes),
-                                      access->created_at, access->expires_at});
+                                      access->created_at, access->expires_at, to_resources(access->resources)});
         else if (const auto refresh = find_refresh_token(all, token, token))
             found.emplace(oauth_token{true, refresh->record.user, refresh->record.application, {},
-                                      scope_set::from_text(refresh->record.scopes), {}, refresh->record.expires_at});
+                                      scope_set::from_text(refresh->record.scopes), {}, refresh->record.expires_at,
+                                      to_resources(refresh->record.resources)});
         if (found)
             if (const auto application = all.get<application_record>(application_key(found->application)))
                 found->client_id = application->client_id;

@@ -11,6 +11,7 @@
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/grant.hpp>
 #include <tollgate/model/hook.hpp>
+#include <tollgate/model/resource.hpp>
 #include <tollgate/store/detail/key_value/codec.hpp>
 
 #include <array>
@@ -37,6 +38,8 @@ template <>
 inline constexpr attempt_cause last_value<attempt_cause> = attempt_cause::certificate_invalid;
 template <>
 inline constexpr client_type last_value<client_type> = client_type::resource_server;
+template <>
+inline constexpr registration_kind last_value<registration_kind> = registration_kind::metadata_document;
 template <>
 inline constexpr suspension last_value<suspension> = suspension::owner_disabled;
 template <>
@@ -68,10 +71,11 @@ struct access_token_record {
     instant created_at{}, expires_at{};
     std::uint64_t origin = 0;  // that of its refresh token, created_alone or created_for_owner
     Text scopes{};
+    Text resources{};  // in the form of resource_set::text
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
-        visit(r.user, r.application, r.last_used_at, r.created_at, r.expires_at, r.origin, r.scopes);
+        visit(r.user, r.application, r.last_used_at, r.created_at, r.expires_at, r.origin, r.scopes, r.resources);
     }
 };
 
@@ -132,7 +136,7 @@ struct event_record {
     }
 };
 
-struct delivery_record {
+struct stored_delivery_record {
     digest event{};  // the key of its event
     std::string event_name;
     public_id message_id{};
@@ -185,11 +189,14 @@ struct application_record {
     std::optional<digest> older_secret{};
     bool acts_for_owner = false;
     std::optional<suspension> suspended{};
+    registration_kind registration = registration_kind::by_owner;
+    std::string default_scopes{};
+    digest registration_digest{};
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
         visit(r.owner, r.client_id, r.secret, r.name, r.website, r.description, r.redirect_urls, r.created_at, r.type, r.older_secret,
-              r.acts_for_owner, r.suspended);
+              r.acts_for_owner, r.suspended, r.registration, r.default_scopes, r.registration_digest);
     }
 };
 
@@ -215,11 +222,12 @@ struct code_record {
     instant expires_at{}, forget_at{};
     std::optional<instant> redeemed_at{};
     digest refresh_token{};  // the first one that was created from it, once it is redeemed
+    std::string resources{};
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
         visit(r.user, r.application, r.scopes, r.redirect, r.code_challenge, r.number, r.expires_at, r.forget_at, r.redeemed_at,
-              r.refresh_token);
+              r.refresh_token, r.resources);
     }
 };
 
@@ -234,11 +242,12 @@ struct refresh_token_record {
     digest replaced{};
     instant replaced_at{};
     digest successor_seed{};
+    std::string resources{};
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
         visit(r.user, r.application, r.origin, r.number, r.scopes, r.expires_at, r.ends_at, r.family, r.replaced, r.replaced_at,
-              r.successor_seed);
+              r.successor_seed, r.resources);
     }
 };
 
@@ -277,6 +286,11 @@ struct session_record {
         visit(r.user, r.login, r.signed_in_from, r.user_agent, r.created_at, r.last_seen_at);
     }
 };
+
+/// The resources in a record, which holds nothing but what `text` wrote.
+[[nodiscard]] inline resource_set to_resources(std::string_view text) noexcept {
+    return resource_set::parse(text).value_or(resource_set{});
+}
 
 }  // namespace tollgate::key_value_detail
 

@@ -27,7 +27,7 @@ inline void describe(const personal_token_record<std::string_view>& token, const
 }
 inline void describe(const access_token_record<std::string_view>& token, const digest& named, std::optional<token_credential>& into) {
     into.emplace(token_credential{token.user, named, scope_set::from_text(token.scopes), token.expires_at, token.application,
-                                  token.last_used_at});
+                                  token.last_used_at, std::nullopt, std::nullopt, to_resources(token.resources)});
 }
 /// Looks up a credential: without a transaction and without a copy of its record, if the database can.
 template <class Record>
