@@ -298,7 +298,7 @@ public:
         }
         faults.throw_if_any();
         return import_all(lines, [&](const new_personal_token& token) {
-            const auto outcome = import_personal_token(db.store, token);
+            auto outcome = import_personal_token(db.store, token);
             if (outcome && *outcome == import_outcome::created) db.record(activity_kind::token_created, token.user, token.description);
             return outcome;
         });

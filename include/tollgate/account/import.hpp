@@ -81,7 +81,7 @@ template <credential_source Store>
 template <token_store Store>
 [[nodiscard]] result<import_outcome> import_personal_token(Store& store, const new_personal_token& token,
                                                            std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
-    const auto outcome = check_import(store, token);
+    auto outcome = check_import(store, token);
     if (!outcome || *outcome == import_outcome::unchanged) return outcome;
     const auto id = store.create_personal_token(token, tokens_per_user_max);
     if (!id) return id.error();
