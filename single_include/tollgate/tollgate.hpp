@@ -9133,7 +9133,7 @@ template <credential_source Store>
 template <token_store Store>
 [[nodiscard]] result<import_outcome> import_personal_token(Store& store, const new_personal_token& token,
                                                            std::size_t tokens_per_user_max = limits::personal_tokens_per_user_max) {
-    const auto outcome = check_import(store, token);
+    auto outcome = check_import(store, token);
     if (!outcome || *outcome == import_outcome::unchanged) return outcome;
     const auto id = store.create_personal_token(token, tokens_per_user_max);
     if (!id) return id.error();
@@ -34139,8 +34139,9 @@ inline bool forget_access_token(rows& all, const digest& token) {
         forget_access_token(all, first->second);
     }
     const std::string resources = created.resources.text();
-    all.put(access_token_key_of(token), access_token_record<std::string_view>{created.user, created.application, {}, created.created_at,
-                                                                              created.expires_at, origin, created.scopes.text(), resources});
+    all.put(access_token_key_of(token),
+            access_token_record<std::string_view>{created.user, created.application, {}, created.created_at, created.expires_at, origin,
+                                                  created.scopes.text(), resources});
     all.put(key{siblings}.at(created.expires_at).bytes(token), number_value{origin});
     all.put(expiry_key(created.expires_at, table::access_tokens, token), "");
     return {};

@@ -157,11 +157,11 @@ TEST_CASE("an imported webhook keeps its secret, and a second import changes not
     CHECK(stored[0].created_at == noon);
 
     // Its owner has changed it since then.
-    REQUIRE(value_of(store.update_hook(anns_site, stored[0].id, {"site.created", "https://b.example/in"}, 20)));
+    REQUIRE(value_of(store.change_hook(anns_site, stored[0].id, hook_fields{"site.created", "https://b.example/in", 20})));
     CHECK(value_of(import_hook(store, services, old_hook())) == import_outcome::unchanged);
     CHECK(value_of(store.hooks_of(anns_site)).size() == 1);
 
-    REQUIRE(value_of(store.update_hook(anns_site, stored[0].id, {"site.created", "https://a.example/in"}, 20)));
+    REQUIRE(value_of(store.change_hook(anns_site, stored[0].id, hook_fields{"site.created", "https://a.example/in", 20})));
     CHECK(value_of(import_hook(store, services, old_hook(), public_targets{}, 1)) == import_outcome::unchanged);
 
     auto another = old_hook();

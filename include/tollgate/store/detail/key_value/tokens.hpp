@@ -80,8 +80,9 @@ inline bool forget_access_token(rows& all, const digest& token) {
         forget_access_token(all, first->second);
     }
     const std::string resources = created.resources.text();
-    all.put(access_token_key_of(token), access_token_record<std::string_view>{created.user, created.application, {}, created.created_at,
-                                                                              created.expires_at, origin, created.scopes.text(), resources});
+    all.put(access_token_key_of(token),
+            access_token_record<std::string_view>{created.user, created.application, {}, created.created_at, created.expires_at, origin,
+                                                  created.scopes.text(), resources});
     all.put(key{siblings}.at(created.expires_at).bytes(token), number_value{origin});
     all.put(expiry_key(created.expires_at, table::access_tokens, token), "");
     return {};
