@@ -75,7 +75,10 @@ public:
         json last_ids = json::object();
         for (const record_type& type : record_types()) {
             from.read_all(type, [&](const std::string& object) {
-                add(convert(type, json::parse(object)));
+                const auto row = json::parse(object, nullptr, false);
+                if (row.is_discarded())
+                    throw run_error{"--store: a record of the type '" + std::string{type.name} + "' is not valid UTF-8."};
+                add(convert(type, row));
                 progress_.count(++records_, steady::now());
             });
             if (type.has_ids()) last_ids[std::string{type.name}] = from.last_id(type);

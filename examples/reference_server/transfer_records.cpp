@@ -37,82 +37,76 @@ constexpr string_view same_service[] = {"service"};
 constexpr string_view same_account[] = {"service", "account"};
 constexpr string_view same_hook[] = {"hook"};
 
-// Names that both databases store as they are.
-constexpr stored_value hook_sources[] = {{"api", {"'api'", "'api'"}}, {"manual", {"'manual'", "'manual'"}}};
-constexpr stored_value disable_reasons[] = {{"gone", {"'gone'", "'gone'"}}, {"failing", {"'failing'", "'failing'"}}};
-constexpr stored_value client_types[] = {{"confidential", {"'confidential'", "'confidential'"}},
-                                         {"public", {"'public'", "'public'"}},
-                                         {"resource_server", {"'resource_server'", "'resource_server'"}}};
-constexpr stored_value suspensions[] = {{"operator", {"'operator'", "'operator'"}},
-                                        {"owner_disabled", {"'owner_disabled'", "'owner_disabled'"}}};
-constexpr stored_value device_code_states[] = {
-    {"pending", {"'pending'", "'pending'"}}, {"approved", {"'approved'", "'approved'"}}, {"denied", {"'denied'", "'denied'"}}};
+constexpr stored_value hook_sources[] = {{"api"}, {"manual"}};
+constexpr stored_value disable_reasons[] = {{"gone"}, {"failing"}};
+constexpr stored_value client_types[] = {{"confidential"}, {"public"}, {"resource_server"}};
+constexpr stored_value suspensions[] = {{"operator"}, {"owner_disabled"}};
+constexpr stored_value device_code_states[] = {{"pending"}, {"approved"}, {"denied"}};
 
-// Names on SQLite, numbers on PostgreSQL.
-constexpr stored_value delivery_states[] = {
-    {"waiting", {"'waiting'", "0"}}, {"delivered", {"'delivered'", "1"}}, {"given_up", {"'given_up'", "2"}}, {"held", {"'held'", "3"}}};
-constexpr stored_value attempt_ends[] = {{"answered", {"'answered'", "0"}},
-                                         {"no_address", {"'no_address'", "1"}},
-                                         {"refused_address", {"'refused_address'", "2"}},
-                                         {"no_connection", {"'no_connection'", "3"}},
-                                         {"no_tls", {"'no_tls'", "4"}},
-                                         {"timed_out", {"'timed_out'", "5"}},
-                                         {"broken_off", {"'broken_off'", "6"}},
+// Numbers on PostgreSQL.
+constexpr stored_value delivery_states[] = {{"waiting", {"", "0"}}, {"delivered", {"", "1"}}, {"given_up", {"", "2"}}, {"held", {"", "3"}}};
+constexpr stored_value attempt_ends[] = {{"answered", {"", "0"}},
+                                         {"no_address", {"", "1"}},
+                                         {"refused_address", {"", "2"}},
+                                         {"no_connection", {"", "3"}},
+                                         {"no_tls", {"", "4"}},
+                                         {"timed_out", {"", "5"}},
+                                         {"broken_off", {"", "6"}},
                                          {"bad_response", {"'bad_answer'", "7"}}};
-constexpr stored_value attempt_causes[] = {{"none", {"'none'", "0"}},
-                                           {"name_not_found", {"'name_not_found'", "1"}},
-                                           {"no_name_server", {"'no_name_server'", "2"}},
-                                           {"connection_refused", {"'connection_refused'", "3"}},
-                                           {"unreachable", {"'unreachable'", "4"}},
-                                           {"connect_timeout", {"'connect_timeout'", "5"}},
-                                           {"handshake_timeout", {"'handshake_timeout'", "6"}},
-                                           {"response_timeout", {"'response_timeout'", "7"}},
-                                           {"certificate_expired", {"'certificate_expired'", "8"}},
-                                           {"certificate_not_yet_valid", {"'certificate_not_yet_valid'", "9"}},
-                                           {"certificate_for_other_host", {"'certificate_for_other_host'", "10"}},
-                                           {"certificate_not_trusted", {"'certificate_not_trusted'", "11"}},
-                                           {"certificate_invalid", {"'certificate_invalid'", "12"}}};
+constexpr stored_value attempt_causes[] = {{"none", {"", "0"}},
+                                           {"name_not_found", {"", "1"}},
+                                           {"no_name_server", {"", "2"}},
+                                           {"connection_refused", {"", "3"}},
+                                           {"unreachable", {"", "4"}},
+                                           {"connect_timeout", {"", "5"}},
+                                           {"handshake_timeout", {"", "6"}},
+                                           {"response_timeout", {"", "7"}},
+                                           {"certificate_expired", {"", "8"}},
+                                           {"certificate_not_yet_valid", {"", "9"}},
+                                           {"certificate_for_other_host", {"", "10"}},
+                                           {"certificate_not_trusted", {"", "11"}},
+                                           {"certificate_invalid", {"", "12"}}};
 
 constexpr member users[] = {
-    {"id", id, {"id", "id"}},
-    {"login", text, {"login", "login"}, {.is_valid = is_filled}},
-    {"password_hash", text, {"password_hash", "password_hash"}},
-    {"currency", text, {"currency", "currency"}, {.is_valid = is_currency}},
-    {"balance", text, {"balance", "balance"}, {.is_valid = is_amount}},
-    {"requests_per_day", integer, {"requests_per_day", "requests_per_day"}, optional},
-    {"disabled", boolean, {"disabled", "disabled"}},
+    {"id", id},
+    {"login", text, {}, {.is_valid = is_filled}},
+    {"password_hash", text},
+    {"currency", text, {}, {.is_valid = is_currency}},
+    {"balance", text, {}, {.is_valid = is_amount}},
+    {"requests_per_day", integer, {}, optional},
+    {"disabled", boolean},
 };
 
 constexpr member accounts[] = {
-    {"id", id, {"id", "id"}},
-    {"service", text, {"service", "service"}, {.is_valid = is_service}},
+    {"id", id},
+    {"service", text, {}, {.is_valid = is_service}},
     {"user", id, {"user_id", "user_id"}, {.refers_to = "user"}},
-    {"name", text, {"name", "name"}},
-    {"admin", boolean, {"admin", "admin"}},
+    {"name", text},
+    {"admin", boolean},
 };
 
 constexpr member hooks[] = {
-    {"id", id, {"id", "id"}},
-    {"service", text, {"service", "service"}, {.is_valid = is_service}},
+    {"id", id},
+    {"service", text, {}, {.is_valid = is_service}},
     {"account", id, {"account", "account_id"}, {.refers_to = "account", .agrees_in = same_service}},
-    {"event", text, {"event", "event"}, {.is_valid = is_filled}},
-    {"source", text, {"source", "source"}, {.values = hook_sources}},
+    {"event", text, {}, {.is_valid = is_filled}},
+    {"source", text, {}, {.values = hook_sources}},
     {"format", text, {"type", "type"}, {.is_valid = is_filled}},
-    {"target_url", text, {"target_url", "target_url"}, {.is_valid = is_target_url}},
-    {"secret", secret, {"secret", "secret"}},
-    {"secret_digest", digest, {"secret_digest", "secret_digest"}, optional},
-    {"created_at", time, {"created_at", "created_at"}},
-    {"disabled_at", time, {"disabled_at", "disabled_at"}, optional},
-    {"disable_reason", text, {"disable_reason", "disable_reason"}, {.may_be_null = true, .values = disable_reasons}},
-    {"failing_since", time, {"failing_since", "failing_since"}, optional},
-    {"last_failure_at", time, {"last_failure_at", "last_failure_at"}, optional},
-    {"idempotency_key", digest, {"idempotency_key", "idempotency_key"}, optional},
+    {"target_url", text, {}, {.is_valid = is_target_url}},
+    {"secret", secret},
+    {"secret_digest", digest, {}, optional},
+    {"created_at", time},
+    {"disabled_at", time, {}, optional},
+    {"disable_reason", text, {}, {.may_be_null = true, .values = disable_reasons}},
+    {"failing_since", time, {}, optional},
+    {"last_failure_at", time, {}, optional},
+    {"idempotency_key", digest, {}, optional},
 };
 constexpr derived_column hooks_postgres[] = {{"host_id", "(SELECT id FROM tollgate_hosts WHERE name = given.host)"}};
 
 // Service and account are those of the hook. The secret is encrypted for them.
 constexpr member hook_secrets[] = {
-    {"id", id, {"id", "id"}},
+    {"id", id},
     {"hook", id, {"hook", "hook_id"}, {.refers_to = "hook", .agrees_in = same_account}},
     {"service",
      text,
@@ -121,117 +115,117 @@ constexpr member hook_secrets[] = {
     {"account",
      id,
      {"(SELECT account FROM tollgate_hooks WHERE id = r.hook)", "(SELECT account_id FROM tollgate_hooks WHERE id = r.hook_id)"}},
-    {"secret", secret, {"secret", "secret"}},
-    {"valid_until", time, {"valid_until", "valid_until"}},
+    {"secret", secret},
+    {"valid_until", time},
 };
 
 constexpr member personal_tokens[] = {
-    {"id", id, {"id", "id"}},
+    {"id", id},
     {"user", id, {"user", "user_id"}, {.refers_to = "user"}},
-    {"username", text, {"username", "username"}, {.is_valid = is_username}},
-    {"secret_digest", digest, {"secret_digest", "secret_digest"}},
-    {"description", text, {"description", "description"}},
-    {"scopes", text, {"scopes", "scopes"}, {.is_valid = are_scopes}},
-    {"created_at", time, {"created_at", "created_at"}},
-    {"last_used_at", time, {"last_used_at", "last_used_at"}, optional},
-    {"expires_at", time, {"expires_at", "expires_at"}, optional},
-    {"last_used_from", text, {"last_used_from", "last_used_from"}, optional},
+    {"username", text, {}, {.is_valid = is_username}},
+    {"secret_digest", digest},
+    {"description", text},
+    {"scopes", text, {}, {.is_valid = are_scopes}},
+    {"created_at", time},
+    {"last_used_at", time, {}, optional},
+    {"expires_at", time, {}, optional},
+    {"last_used_from", text, {}, optional},
 };
 
 constexpr member applications[] = {
-    {"id", id, {"id", "id"}},
+    {"id", id},
     {"owner", id, {"owner", "owner_id"}, {.refers_to = "user"}},
-    {"client_id", text, {"client_id", "client_id"}, {.is_valid = is_client_id}},
-    {"client_type", text, {"client_type", "client_type"}, {.values = client_types}},
-    {"secret_digest", digest, {"secret_digest", "secret_digest"}},
-    {"older_secret_digest", digest, {"older_secret_digest", "older_secret_digest"}, optional},
-    {"name", text, {"name", "name"}},
-    {"website", text, {"website", "website"}},
-    {"description", text, {"description", "description"}},
-    {"redirect_urls", lines, {"redirect_urls", "redirect_urls"}, {.is_valid = is_url}},
-    {"created_at", time, {"created_at", "created_at"}},
-    {"acts_for_owner", boolean, {"acts_for_owner", "acts_for_owner"}},
-    {"suspended", text, {"suspended", "suspended"}, {.may_be_null = true, .values = suspensions}},
+    {"client_id", text, {}, {.is_valid = is_client_id}},
+    {"client_type", text, {}, {.values = client_types}},
+    {"secret_digest", digest},
+    {"older_secret_digest", digest, {}, optional},
+    {"name", text},
+    {"website", text},
+    {"description", text},
+    {"redirect_urls", lines, {}, {.is_valid = is_url}},
+    {"created_at", time},
+    {"acts_for_owner", boolean},
+    {"suspended", text, {}, {.may_be_null = true, .values = suspensions}},
 };
 
 constexpr member grants[] = {
-    {"id", id, {"id", "id"}},
+    {"id", id},
     {"user", id, {"user", "user_id"}, {.refers_to = "user"}},
     {"application", id, {"application", "application_id"}, {.refers_to = "application"}},
-    {"scopes", text, {"scopes", "scopes"}, {.is_valid = are_scopes}},
-    {"created_at", time, {"created_at", "created_at"}},
-    {"last_used_at", time, {"last_used_at", "last_used_at"}, optional},
+    {"scopes", text, {}, {.is_valid = are_scopes}},
+    {"created_at", time},
+    {"last_used_at", time, {}, optional},
 };
 
 constexpr member refresh_tokens[] = {
-    {"id", id, {"id", "id"}},
+    {"id", id},
     {"grant", id, {"access_grant", "grant_id"}, {.refers_to = "grant"}},
-    {"token_digest", digest, {"token_digest", "token_digest"}},
-    {"scopes", text, {"scopes", "scopes"}, {.is_valid = are_scopes}},
-    {"expires_at", time, {"expires_at", "expires_at"}},
-    {"ends_at", time, {"ends_at", "ends_at"}},
-    {"family_digest", digest, {"family_digest", "family_digest"}, optional},
-    {"replaced_digest", digest, {"replaced_digest", "replaced_digest"}, optional},
-    {"replaced_at", time, {"replaced_at", "replaced_at"}, optional},
-    {"successor_seed", digest, {"successor_seed", "successor_seed"}, optional},
+    {"token_digest", digest},
+    {"scopes", text, {}, {.is_valid = are_scopes}},
+    {"expires_at", time},
+    {"ends_at", time},
+    {"family_digest", digest, {}, optional},
+    {"replaced_digest", digest, {}, optional},
+    {"replaced_at", time, {}, optional},
+    {"successor_seed", digest, {}, optional},
 };
 
 // The refresh token of an access token or a code may have been deleted.
 constexpr member access_tokens[] = {
-    {"token_digest", digest, {"token_digest", "token_digest"}},
+    {"token_digest", digest},
     {"user", id, {"user", "user_id"}, {.refers_to = "user"}},
     {"application", id, {"application", "application_id"}, {.refers_to = "application"}},
-    {"scopes", text, {"scopes", "scopes"}, {.is_valid = are_scopes}},
-    {"created_at", time, {"created_at", "created_at"}},
-    {"expires_at", time, {"expires_at", "expires_at"}},
+    {"scopes", text, {}, {.is_valid = are_scopes}},
+    {"created_at", time},
+    {"expires_at", time},
     {"refresh_token", id, {"refresh_token", "refresh_token_id"}, optional},
-    {"last_used_at", time, {"last_used_at", "last_used_at"}, optional},
+    {"last_used_at", time, {}, optional},
 };
 
 constexpr member codes[] = {
-    {"id", id, {"id", "id"}},
+    {"id", id},
     {"grant", id, {"access_grant", "grant_id"}, {.refers_to = "grant"}},
-    {"code_digest", digest, {"code_digest", "code_digest"}},
-    {"scopes", text, {"scopes", "scopes"}, {.is_valid = are_scopes}},
-    {"redirect", text, {"redirect", "redirect"}},
-    {"code_challenge", text, {"code_challenge", "code_challenge"}, optional},
-    {"expires_at", time, {"expires_at", "expires_at"}},
-    {"forget_at", time, {"forget_at", "forget_at"}},
+    {"code_digest", digest},
+    {"scopes", text, {}, {.is_valid = are_scopes}},
+    {"redirect", text},
+    {"code_challenge", text, {}, optional},
+    {"expires_at", time},
+    {"forget_at", time},
     {"refresh_token", id, {"refresh_token", "refresh_token_id"}, optional},
 };
 
 // The user who answered may have been deleted.
 constexpr member device_codes[] = {
-    {"id", id, {"id", "id"}},
+    {"id", id},
     {"application", id, {"application", "application_id"}, {.refers_to = "application"}},
-    {"device_digest", digest, {"device_digest", "device_digest"}},
-    {"user_digest", digest, {"user_digest", "user_digest"}},
-    {"scopes", text, {"scopes", "scopes"}, {.is_valid = are_scopes}},
-    {"requested_from", text, {"requested_from", "requested_from"}},
-    {"created_at", time, {"created_at", "created_at"}},
-    {"expires_at", time, {"expires_at", "expires_at"}},
-    {"state", text, {"state", "state"}, {.values = device_code_states}},
-    {"answered_by", id, {"answered_by", "answered_by"}, optional},
+    {"device_digest", digest},
+    {"user_digest", digest},
+    {"scopes", text, {}, {.is_valid = are_scopes}},
+    {"requested_from", text},
+    {"created_at", time},
+    {"expires_at", time},
+    {"state", text, {}, {.values = device_code_states}},
+    {"answered_by", id, {}, optional},
 };
 
 constexpr member sessions[] = {
-    {"cookie_digest", digest, {"cookie_digest", "cookie_digest"}},
+    {"cookie_digest", digest},
     {"user", id, {"user", "user_id"}, {.refers_to = "user"}},
-    {"login", text, {"login", "login"}},
-    {"created_at", time, {"created_at", "created_at"}},
-    {"last_seen_at", time, {"last_seen_at", "last_seen_at"}},
-    {"signed_in_from", text, {"signed_in_from", "signed_in_from"}},
-    {"user_agent", text, {"user_agent", "user_agent"}},
+    {"login", text},
+    {"created_at", time},
+    {"last_seen_at", time},
+    {"signed_in_from", text},
+    {"user_agent", text},
 };
 
 // SQLite stores the ids of messages, PostgreSQL the seed from which those of an event are derived.
 constexpr member events[] = {
-    {"id", id, {"id", "id"}},
-    {"service", text, {"service", "service"}, {.is_valid = is_service}},
+    {"id", id},
+    {"service", text, {}, {.is_valid = is_service}},
     {"account", id, {"account", "account_id"}, {.refers_to = "account", .agrees_in = same_service}},
-    {"name", text, {"name", "name"}, {.is_valid = is_filled}},
-    {"data", text, {"data", "data"}, {.is_valid = is_json}},
-    {"happened_at", time, {"happened_at", "happened_at"}},
+    {"name", text, {}, {.is_valid = is_filled}},
+    {"data", text, {}, {.is_valid = is_json}},
+    {"happened_at", time},
     {"message_seed", bytes, {"NULL", "(r.seed)"}, {.may_be_null = true, .is_valid = is_seed}},
 };
 constexpr derived_column events_postgres[] = {
@@ -239,21 +233,21 @@ constexpr derived_column events_postgres[] = {
 
 // `at`: when a delivery that waits is due, or its lease ends; of others, when they ended.
 constexpr member deliveries[] = {
-    {"id", id, {"id", "id"}},
+    {"id", id},
     {"hook", id, {"hook", "hook_id"}, {.refers_to = "hook"}},
     {"event", id, {"event", "event_id"}, {.refers_to = "event"}},
     {"message_id",
      message_id,
      {"message_id", "(SELECT encode(seed, 'hex') FROM tollgate_events WHERE id = r.event_id)"},
      {.is_valid = is_username}},
-    {"created_at", time, {"created_at", "created_at"}},
-    {"state", text, {"state", "state"}, {.values = delivery_states}},
+    {"created_at", time},
+    {"state", text, {}, {.values = delivery_states}},
     {"at", time, {"coalesce(r.due_at, r.leased_until, r.ended_at)", "at"}},
     {"leased", boolean, {"r.leased_until IS NOT NULL", "is_leased"}},
     {"lease_open", boolean, {"lease_open", "lease_is_open"}},
-    {"lease_number", integer, {"lease_number", "lease_number"}},
-    {"attempts_made", integer, {"attempts_made", "attempts_made"}},
-    {"resend_asked", boolean, {"resend_asked", "resend_asked"}},
+    {"lease_number", integer},
+    {"attempts_made", integer},
+    {"resend_asked", boolean},
 };
 constexpr derived_column deliveries_sqlite[] = {
     {"host", "''"},  // the next lease sets it
@@ -264,26 +258,26 @@ constexpr derived_column deliveries_sqlite[] = {
 constexpr derived_column deliveries_postgres[] = {{"host_id", "(SELECT host_id FROM tollgate_hooks WHERE id = given.hook)"}};
 
 constexpr member attempts[] = {
-    {"id", id, {"id", "id"}},
+    {"id", id},
     {"delivery", id, {"delivery", "delivery_id"}, {.refers_to = "delivery", .agrees_in = same_hook}},
     {"hook", id, {"hook", "hook_id"}},
     {"at", time, {"began_at", "at"}},
     {"duration_ms", integer, {"duration", "duration"}},
     {"outcome", text, {"outcome", "ended"}, {.values = attempt_ends}},
-    {"cause", text, {"cause", "cause"}, {.values = attempt_causes}},
-    {"status", integer, {"status", "status"}},
+    {"cause", text, {}, {.values = attempt_causes}},
+    {"status", integer},
     {"response", bytes, {"answer", "answer"}},
-    {"request", bytes, {"request", "request"}},
+    {"request", bytes},
 };
 
 // The audit log keeps the entries of deleted users.
 constexpr member activities[] = {
-    {"id", id, {"id", "id"}},
-    {"kind", text, {"kind", "kind"}, {.is_valid = is_activity}},
+    {"id", id},
+    {"kind", text, {}, {.is_valid = is_activity}},
     {"user", id, {"user_id", "user_id"}},
-    {"subject", text, {"subject", "subject"}},
-    {"client", text, {"client", "client"}},
-    {"at", time, {"at", "at"}},
+    {"subject", text},
+    {"client", text},
+    {"at", time},
 };
 
 // A deleted hook has a row until its deliveries are removed.

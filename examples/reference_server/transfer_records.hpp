@@ -26,10 +26,10 @@ enum class member_kind {
     message_id,  ///< a text; PostgreSQL has the seed from which it is derived
 };
 
-/// A value of a member that has few, and the SQL literals with which the databases store it.
+/// A value of a member that has few, and the SQL literals with which the databases store it; empty: the name as a text.
 struct stored_value {
     std::string_view name;
-    in_each literal;
+    in_each literal{};
 };
 
 /// What else holds for a member.
@@ -44,8 +44,9 @@ struct member_rules {
 struct member {
     std::string_view name;
     member_kind kind;
-    /// The column. What is not the name of a column is an expression that reads the row `r`; such a member is not written, see `derived`.
-    in_each column;
+    /// The column; empty: that of the same name. What is not the name of a column is an expression that reads the row `r`. Such a member is
+    /// not written; see `derived_column`.
+    in_each column{};
     member_rules rules{};
 };
 

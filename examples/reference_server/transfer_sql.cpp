@@ -35,9 +35,14 @@ private:
     [[nodiscard]] bool is_sqlite() const { return kind_ == database_kind::sqlite; }
     [[nodiscard]] string_view in(const in_each& texts) const { return is_sqlite() ? texts.sqlite : texts.postgres; }
 
+    [[nodiscard]] string_view column(const member& of) const { return in(of.column).empty() ? of.name : in(of.column); }
+    [[nodiscard]] std::string literal(const stored_value& of) const {
+        return in(of.literal).empty() ? "'" + std::string{of.name} + "'" : std::string{in(of.literal)};
+    }
+
     /// The member's column or expression.
     [[nodiscard]] std::string read(const member& of) const {
-        const auto text = in(of.column);
+        const auto text = column(of);
         return is_column(text) ? "r." + quote(text) : std::string{text};
     }
 
@@ -46,7 +51,7 @@ private:
         const auto stored = read(of);
         if (!of.rules.values.empty()) {
             std::string cases;
-            for (const stored_value& each : of.rules.values) cases = cases + " WHEN " + in(each.literal) + " THEN '" + each.name + "'";
+            for (const stored_value& each : of.rules.values) cases = cases + " WHEN " + literal(each) + " THEN '" + each.name + "'";
             return "CASE " + stored + cases + " END";
         }
         if (is_hexadecimal(of.kind))
@@ -99,7 +104,7 @@ private:
             cases = cases + " WHEN NOT EXISTS (SELECT 1 FROM " + other.table + " AS other WHERE other.id = given." + quote(each.name);
             for (const string_view name : each.rules.agrees_in)
                 for (const member& theirs : other.members)
-                    if (theirs.name == name) cases = cases + " AND other." + quote(in(theirs.column)) + " = given." + quote(name);
+                    if (theirs.name == name) cases = cases + " AND other." + quote(column(theirs)) + " = given." + quote(name);
             cases = cases + ") THEN '" + each.name + "'";
         }
         if (cases.empty()) return {};
@@ -112,7 +117,7 @@ private:
         const auto name = "given." + quote(of.name);
         if (!of.rules.values.empty()) {
             std::string cases;
-            for (const stored_value& each : of.rules.values) cases = cases + " WHEN '" + each.name + "' THEN " + in(each.literal);
+            for (const stored_value& each : of.rules.values) cases = cases + " WHEN '" + each.name + "' THEN " + literal(each);
             return "CASE " + name + cases + " END";
         }
         if (is_hexadecimal(of.kind)) return is_sqlite() ? "from_hex(" + name + ")" : "decode(" + name + ", 'hex')";
@@ -122,9 +127,8 @@ private:
     [[nodiscard]] std::string insert() const {
         std::string columns, values;
         for (const member& each : type_.members) {
-            const auto column = in(each.column);
-            if (!is_column(column)) continue;
-            append_list(columns, quote(column));
+            if (!is_column(column(each))) continue;
+            append_list(columns, quote(column(each)));
             append_list(values, written(each));
         }
         for (const derived_column& each : is_sqlite() ? type_.derived_sqlite : type_.derived_postgres) {

@@ -6,7 +6,9 @@
 
 #include <sqlite3.h>
 
-#include <string_view>
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 

@@ -50,7 +50,7 @@ public:
     record_writer(const record_writer&) = delete;
     record_writer& operator=(const record_writer&) = delete;
 
-    /// Whether the table has a row. Nobody adds one until the end of the transaction.
+    /// Whether the table has a row. Nobody else adds a user until the end of the transaction.
     [[nodiscard]] virtual bool has_rows(const record_type& type) = 0;
     /// The first of the rows that refers to a missing record. `rows`: a JSON array as in `transfer_sql.hpp`.
     [[nodiscard]] virtual std::optional<dangling_reference> find_dangling(const record_type& type, const std::string& rows) = 0;
