@@ -503,7 +503,7 @@ void declare_list_hooks(declared_command& declared, const tollgate::service_cata
 /// It has all flags of `serve`, because it needs the keys of secrets and the rule for targets.
 void declare_import_hooks(declared_command& declared) {
     const auto& file = declare_file(declared);
-    declared.makes([&] { return import_hooks{file}; }, true);
+    declared.makes([&] { return import_hooks{file}; }, declared_command::shared_flags::all);
 }
 
 void declare_enable_hook(declared_command& declared) {

@@ -7,6 +7,7 @@
 #include <tollgate/model/activity.hpp>
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/personal_token.hpp>
+#include <tollgate/model/resource.hpp>
 #include <tollgate/model/scope.hpp>
 
 #include <algorithm>
@@ -29,6 +30,7 @@ bool is_url(string_view text) { return !text.empty() && text.find('\n') == strin
 bool is_target_url(string_view text) { return tollgate::http::url::parse(text).has_value(); }
 bool is_json(string_view text) { return tollgate::http::check_json(text).has_value(); }
 bool is_activity(string_view text) { return tollgate::activity_kind_of(text).has_value(); }
+bool are_resources(string_view text) { return tollgate::resource_set::parse(text).has_value(); }
 bool is_seed(string_view text) { return text.size() == 32; }
 
 constexpr member_rules optional{.may_be_null = true};
@@ -41,6 +43,7 @@ constexpr stored_value hook_sources[] = {{"api"}, {"manual"}};
 constexpr stored_value disable_reasons[] = {{"gone"}, {"failing"}};
 constexpr stored_value client_types[] = {{"confidential"}, {"public"}, {"resource_server"}};
 constexpr stored_value suspensions[] = {{"operator"}, {"owner_disabled"}};
+constexpr stored_value registrations[] = {{"owner"}, {"itself"}, {"document"}};
 constexpr stored_value device_code_states[] = {{"pending"}, {"approved"}, {"denied"}};
 
 // Numbers on PostgreSQL.
@@ -132,9 +135,13 @@ constexpr member personal_tokens[] = {
     {"last_used_from", text, {}, optional},
 };
 
+// An application that no user registered has no owner; the stores keep the largest id.
 constexpr member applications[] = {
     {"id", id},
-    {"owner", id, {"owner", "owner_id"}, {.refers_to = "user"}},
+    {"owner",
+     id,
+     {"nullif(r.owner, 9223372036854775807)", "nullif(r.owner_id, 9223372036854775807)"},
+     {.may_be_null = true, .refers_to = "user"}},
     {"client_id", text, {}, {.is_valid = is_client_id}},
     {"client_type", text, {}, {.values = client_types}},
     {"secret_digest", digest},
@@ -146,7 +153,12 @@ constexpr member applications[] = {
     {"created_at", time},
     {"acts_for_owner", boolean},
     {"suspended", text, {}, {.may_be_null = true, .values = suspensions}},
+    {"registration", text, {}, {.values = registrations}},
+    {"default_scopes", text, {}, {.is_valid = are_scopes}},
+    {"registration_digest", digest, {}, optional},
 };
+constexpr derived_column applications_sqlite[] = {{"owner", "coalesce(given.owner, 9223372036854775807)"}};
+constexpr derived_column applications_postgres[] = {{"owner_id", "coalesce(given.owner, 9223372036854775807)"}};
 
 constexpr member grants[] = {
     {"id", id},
@@ -168,6 +180,7 @@ constexpr member refresh_tokens[] = {
     {"replaced_digest", digest, {}, optional},
     {"replaced_at", time, {}, optional},
     {"successor_seed", digest, {}, optional},
+    {"resources", text, {}, {.is_valid = are_resources}},
 };
 
 // The refresh token of an access token or a code may have been deleted.
@@ -180,6 +193,7 @@ constexpr member access_tokens[] = {
     {"expires_at", time},
     {"refresh_token", id, {"refresh_token", "refresh_token_id"}, optional},
     {"last_used_at", time, {}, optional},
+    {"resources", text, {}, {.is_valid = are_resources}},
 };
 
 constexpr member codes[] = {
@@ -192,6 +206,7 @@ constexpr member codes[] = {
     {"expires_at", time},
     {"forget_at", time},
     {"refresh_token", id, {"refresh_token", "refresh_token_id"}, optional},
+    {"resources", text, {}, {.is_valid = are_resources}},
 };
 
 // The user who answered may have been deleted.
@@ -294,7 +309,7 @@ constexpr record_type types[] = {
     {"hook", "tollgate_hooks", hooks, hook_exists, {}, hooks_postgres},
     {"hook_secret", "tollgate_hook_secrets", hook_secrets},
     {"personal_token", "tollgate_personal_tokens", personal_tokens},
-    {"application", "tollgate_applications", applications},
+    {"application", "tollgate_applications", applications, {}, applications_sqlite, applications_postgres},
     {"grant", "tollgate_grants", grants},
     {"refresh_token", "tollgate_refresh_tokens", refresh_tokens},
     {"access_token", "tollgate_access_tokens", access_tokens},
