@@ -44,12 +44,12 @@ TEST_CASE("a full memory store refuses more rows and names the setting") {
     auto refused = store.create_personal_token(sample_personal_token("tgu_3"), tokens_max);
     expect_error(refused, error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("memory_settings::personal_tokens_max"));
-    expect_error(store.create_personal_token(sample_personal_token("tgu_2"), tokens_max), error_kind::conflict);
+    expect_error(store.create_personal_token(sample_personal_token("tgu_2", user_id{99}), tokens_max), error_kind::conflict);
     value_of(store.revoke(personal_token_revocation{first}));
     value_of(store.create_personal_token(sample_personal_token("tgu_3"), tokens_max));
 
     value_of(store.create_access_token(sample_access_token(1)));
-    expect_error(store.create_access_token(sample_access_token(1)), error_kind::conflict);
+    expect_error(store.create_access_token(sample_access_token(1, user_id{99})), error_kind::conflict);
     value_of(store.create_access_token(sample_access_token(2, user_id{8})));
     auto refused_access = store.create_access_token(sample_access_token(3));
     expect_error(refused_access, error_kind::unavailable);
@@ -110,7 +110,7 @@ TEST_CASE("a full memory store refuses more OAuth rows and sessions and names th
     value_of(store.create_session(sample_session(1)));
     value_of(store.create_session(sample_session(2)));
     expect_full(store.create_session(sample_session(3)), "sessions_max");
-    expect_error(store.create_session(sample_session(2)), error_kind::conflict);
+    expect_error(store.create_session(sample_session(2, user_id{99})), error_kind::conflict);
     value_of(store.end_sessions(sample_session(1).cookie_digest));
     value_of(store.create_session(sample_session(3)));
 }

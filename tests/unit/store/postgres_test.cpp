@@ -161,7 +161,7 @@ TEST_CASE("every verb of a request takes one round trip, or two if it decides by
         {"redeem_code",
          [&] { expect_redemption(store, sample_redemption(seed, *application), redemption_result::redeemed); }, false, 2},
         {"redeem_code again",
-         [&] { expect_redemption(store, sample_redemption(seed, *application), redemption_result::reused); }, false, 2},
+         [&] { expect_redemption(store, sample_reuse(seed, *application), redemption_result::reused); }, false, 2},
         {"refresh_access_token",
          [&] { value_of(store.refresh_access_token(sample_refresh(seed, 1000 + seed, *application))); }, false, 2},
         {"revoke_oauth_token", [&] { value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(seed), *application})); }},

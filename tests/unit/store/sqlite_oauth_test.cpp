@@ -202,7 +202,7 @@ const verb verbs[] = {
      [](sqlite_store& store) {
          return progress{!value_of(store.find_session(sample_session(1).cookie_digest)).has_value()};
      }},
-    {"end_sessions_of", [](sqlite_store& store) { return store.end_sessions(sessions_of_user{user_id{7}}); },
+    {"end_sessions_of", [](sqlite_store& store) { return settle(store.end_sessions(sessions_of_user{user_id{7}})); },
      [](sqlite_store& store) {
          return all_or_nothing({!value_of(store.find_session(sample_session(1).cookie_digest)),
                                 !value_of(store.find_session(sample_session(2).cookie_digest))});
@@ -295,7 +295,7 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     value_of(store.create_code(wider));
     value_of(granted_scopes(store, user_id{7}, application));
     for (std::uint64_t seed = 1; seed <= 2; ++seed) value_of(store.redeem_code(sample_redemption(seed, application)));
-    value_of(store.redeem_code(sample_redemption(2, application)));
+    value_of(store.redeem_code(sample_reuse(2, application)));
     value_of(store.refresh_access_token(sample_refresh(1, 11, application)));
     auto rotated = sample_refresh(1, 12, application);
     rotated.rotation = sample_rotation(1, 2);
@@ -450,7 +450,7 @@ TEST_CASE("issued tokens survive kill -9, and their codes stay redeemed") {
         CHECK(is_refreshable(store, seed, first_application));
     }
     const std::uint64_t last = acknowledged.back();
-    expect_redemption(store, sample_redemption(last, first_application), redemption_result::reused);
+    expect_redemption(store, sample_reuse(last, first_application), redemption_result::reused);
     CHECK_FALSE(has_token(store, last));
 }
 
@@ -470,7 +470,7 @@ TEST_CASE("a credential revoked in one process is refused by others from the nex
             case 0: value_of(other.revoke(grant_revocation{user_id{7}, first_application})); break;
             case 1: value_of(other.revoke(oauth_token_revocation{sample_refresh_digest(seed), first_application})); break;
             case 2:
-                expect_redemption(other, sample_redemption(seed, first_application), redemption_result::reused);
+                expect_redemption(other, sample_reuse(seed, first_application), redemption_result::reused);
                 break;
             case 3: value_of(other.sweep({.expired_at = noon + seconds{86'400}, .rows_max = 100})); break;
             default: value_of(other.delete_application(user_id{3}, first_application));

@@ -174,9 +174,9 @@ public:
         auto* const added = std::get_if<client_secret_addition>(&change);
         if (added != nullptr && is(defect::any_user_adds_a_secret)) changed_by = user_id{3};
         if (added != nullptr && is(defect::ignores_the_replaced_secret)) added->replaced.reset();
-        if (added != nullptr && is(defect::forgets_the_older_secret_when_repeated) &&
-            (*inner_.find_application("tgi_a"))->secret_digest == added->secret_digest)
-            static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
+        if (added != nullptr && is(defect::forgets_the_older_secret_when_repeated))
+            if (const auto found = *inner_.find_application("tgi_a"); found && found->secret_digest == added->secret_digest)
+                static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
         auto done = inner_.change_application(changed_by, id, change);
         if (added != nullptr && is(defect::keeps_one_secret))
             static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
@@ -317,7 +317,7 @@ public:
         if (is(defect::does_not_rotate)) refresh.rotation.reset();
         if (is(defect::takes_a_repeated_refresh_for_reuse))
             if (const std::scoped_lock lock{mutex_}; refreshed_.contains(refresh.access_digest.bytes()))
-                refresh.access_digest = testing::sample_access_digest(999);
+                refresh.access_digest = testing::sample_access_digest(++fresh_);
         if (is(defect::has_no_grace_period) && refresh.rotation) refresh.rotation->grace = seconds{0};
         if (is(defect::has_a_longer_grace_period) && refresh.rotation) refresh.rotation->grace += seconds{1};
         if (is(defect::narrows_the_successor)) {
@@ -472,6 +472,7 @@ private:
     memory_store& inner_ = *stored_;
     std::atomic<bool> grants_seen_ = false;
     std::optional<scope_set> narrowed_;
+    std::uint64_t fresh_ = 900;
     std::mutex mutex_;
     instant latest_{};
     std::map<bytes, new_authorization_code> codes_;

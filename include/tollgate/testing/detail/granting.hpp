@@ -87,6 +87,13 @@ void expect_refresh(Store& store, const token_refresh& presented, refresh_result
            "refresh_access_token returns the right result", at);
 }
 
+/// The redemption of the code of this seed by someone else, for other tokens.
+[[nodiscard]] inline code_redemption sample_reuse(std::uint64_t seed, application_id application) {
+    auto redemption = sample_redemption(seed, application);
+    redemption.tokens = sample_tokens(seed + 1'000'000);
+    return redemption;
+}
+
 /// A code and its tokens, all of one seed.
 template <class Store>
 void authorize(Store& store, std::uint64_t seed, application_id application, user_id user = user_id{7},

@@ -144,7 +144,7 @@ TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothi
     }
 
     // Verbs that remove rows need no memory.
-    const auto shown_again = sample_redemption(1, application);
+    const auto shown_again = testing::detail::sample_reuse(1, application);
     allocations_left = 0;
     const auto reused = store.redeem_code(shown_again);
     const auto revoked = store.revoke(oauth_token_revocation{sample_refresh_digest(2), application});
@@ -184,12 +184,13 @@ TEST_CASE("a change of a webhook that runs out of memory changes nothing") {
     using namespace tollgate::testing::detail;
     const auto account = sample_account();
     const std::string before = "https://one.example/a-path-that-is-longer-than-a-small-string";
-    const hook_change changed{"site.published", "https://two.example/another-path-that-is-longer-than-a-small-string"};
+    const hook_fields changed{"site.published", "https://two.example/another-path-that-is-longer-than-a-small-string", 100};
+    const hook_change change{changed};
     tollgate_test::fail_each_allocation([&](auto short_of_memory) {
         memory_store store;
         const auto hook = listen_at(store, account, before);
         report(store, account);
-        const bool done = short_of_memory([&] { return store.change_hook(account, hook, hook_fields{changed.event, changed.target_url, 100}).has_value(); });
+        const bool done = short_of_memory([&] { return store.change_hook(account, hook, change).has_value(); });
         CHECK(value_of(store.hooks_of(account)).front().target_url == (done ? changed.target_url : before));
         const auto leased = lease_due_at(store, noon);
         REQUIRE(leased.size() == 1);
@@ -248,9 +249,10 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
                                  for (const delivery& each : deliveries(store, account, of)) CHECK(each.attempts_made == 0);
                              }
                          });
-    CHECK(value_of(testing::detail::attempts_of(store, account, hook, 100)).size() + value_of(testing::detail::attempts_of(store, account, other, 100)).size() == 6);
-    check_every_shortage([&] { return testing::detail::deliveries_of(store, account, hook, 100); }, [] {});
-    check_every_shortage([&] { return testing::detail::attempts_of(store, account, hook, 100); }, [] {});
+    CHECK(value_of(testing::detail::attempts_of(store, account, hook, 100)).size() +
+              value_of(testing::detail::attempts_of(store, account, other, 100)).size() ==
+          6);
+    check_every_shortage([&] { return store.deliveries_of(account, {.hook = hook, .rows_max = 100, .attempts_max = 100}); }, [] {});
 
     // Verbs that need no memory.
     const delivery_id first = due[0].lease.delivery;

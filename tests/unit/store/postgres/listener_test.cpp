@@ -214,7 +214,9 @@ TEST_CASE_METHOD(two_nodes, "a token is refused as soon as a call of this node t
         return redemption;
     };
     auto redemption = issue(1);
-    expect_redemption(caching, redemption, redemption_result::reused);
+    auto reuse = redemption;
+    reuse.tokens = sample_tokens(1000);
+    expect_redemption(caching, reuse, redemption_result::reused);
     CHECK_FALSE(finds(redemption.tokens.access_digest));
 
     redemption = issue(2);
