@@ -4,6 +4,7 @@
 
 #include <tollgate/base/blocking.hpp>
 #include <tollgate/base/detail/function_ref.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/detail/reference.hpp>
@@ -17,20 +18,16 @@
 
 namespace tollgate::inline v0 {
 
-/// The bounds that a `key_value_store` must accept.
-inline constexpr std::size_t key_bytes_max = 255;           // a length in one byte; LMDB allows 511, FoundationDB 10,000
-inline constexpr std::size_t value_bytes_max = 320 * 1024;  // an event of `limits::event_data_bytes_max` with its other fields
-
 /// Receives rows: `visit(key, value)`. The views are valid until it returns. It returns false if it wants no more rows. It may throw, and
 /// must not use the transaction.
 using key_value_visitor = detail::function_ref<bool(std::string_view key, std::string_view value)>;
 
 /// The rows of a database during one run of `transact` or `read`.
 ///
-/// Keys have 1 to `key_bytes_max` bytes of any value and are ordered as unsigned bytes (`std::string_view` compares in this way). Values
-/// have 0 to `value_bytes_max` bytes. The arguments are valid until the call returns. Thread rule: only the thread that runs the work uses
-/// it. Errors: unavailable, or internal for damage; the work then returns the error. Nothing should be thrown; an exception ends as an
-/// error of the verb.
+/// Keys have 1 to `limits::store_key_bytes_max` bytes of any value and are ordered as unsigned bytes (`std::string_view` compares in this
+/// way). Values have 0 to `limits::store_value_bytes_max` bytes. The arguments are valid until the call returns. Thread rule: only the
+/// thread that runs the work uses it. Errors: unavailable, or internal for damage; the work then returns the error. Nothing should be
+/// thrown; an exception ends as an error of the verb.
 template <class T>
 concept key_value_transaction = requires(T& transaction, std::string_view key, std::string& value, std::string_view new_value,
                                          std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) {

@@ -4,8 +4,8 @@
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/contract/key_value_store.hpp>
 #include <tollgate/store/detail/key_value/big_endian.hpp>
 
 #include <array>
@@ -127,7 +127,7 @@ public:
 
 private:
     static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-    static constexpr std::size_t short_text_bytes_max = 64;  // four parts of this size are within `key_bytes_max`
+    static constexpr std::size_t short_text_bytes_max = 64;  // four parts of this size are within `limits::store_key_bytes_max`
     friend instant time_at(std::string_view bytes, std::size_t place) noexcept;
 
     void push(char byte) noexcept {
@@ -135,7 +135,7 @@ private:
         bytes_[size_++] = byte;
     }
 
-    std::array<char, key_bytes_max> bytes_;  // only the first size_ are set
+    std::array<char, limits::store_key_bytes_max> bytes_;  // only the first size_ are set
     std::size_t size_ = 1;
 };
 

@@ -132,7 +132,7 @@ struct event_record {
     }
 };
 
-struct delivery_record {
+struct outbox_delivery_record {
     digest event{};  // the key of its event
     std::string event_name;
     public_id message_id{};
