@@ -75,6 +75,12 @@ enum class table : char {
 class key {
 public:
     explicit key(table first) noexcept { bytes_[0] = static_cast<char>(first); }
+    key(const key& other) noexcept : size_{other.size_} { std::memcpy(bytes_.data(), other.bytes_.data(), size_); }
+    key& operator=(const key& other) noexcept {
+        std::memmove(bytes_.data(), other.bytes_.data(), size_ = other.size_);
+        return *this;
+    }
+    ~key() = default;
 
     key& number(std::uint64_t n) noexcept {
         assert(sizeof n <= bytes_.size() - size_);
