@@ -42,7 +42,7 @@ public:
             return tollgate::error{tollgate::error_kind::conflict, "The token exists.", {}};
         }
         std::size_t count = 0;  // counted in the transaction that inserts, so that parallel calls cannot exceed the bound
-        for (const auto& [username, token] : by_username_) count += token.user == created.user ? 1 : 0;
+        for (const auto& [username, token] : by_username_) count += token.user == created.user ? 1U : 0U;
         if (count >= tokens_per_user_max) return tollgate::invalid("The user has too many tokens.");
         const tollgate::token_id id{++last_id_};
         by_username_.emplace(created.username, tollgate::personal_token{id, created.user, created.username, created.description,

@@ -548,6 +548,8 @@ inline constexpr std::size_t decimal_text_bytes_max = 40;        // 38 digits as
 inline constexpr std::size_t query_parameters_max = 8;           // declared by one route
 inline constexpr std::size_t path_parameters_max = 8;            // captures of one route
 inline constexpr std::size_t path_segments_max = 12;             // of a route; the router finds no route for a longer path
+inline constexpr std::size_t store_key_bytes_max = 255;           // of a key_value_store; LMDB allows 511, FoundationDB 10,000
+inline constexpr std::size_t store_value_bytes_max = 320 * 1024;  // of a key_value_store: an event with its largest data
 inline constexpr int full_host_retry_seconds_max = 60;            // while a host is full, a due webhook may be unlisted for this time
 inline constexpr int delivery_wait_days_max = 7;                  // until a retry, and until the end of a lease; see `has_come`
 inline constexpr std::size_t hooks_per_event_max = 20;           // per account and event: GitHub's bound
@@ -5947,7 +5949,6 @@ TOLLGATE_DEFINE_NAMES(changes_seen);
 
 // key_value_store.hpp
 TOLLGATE_DEFINE_NAMES(commits_seen);
-TOLLGATE_DEFINE_NAMES(read_one);
 
 // session_source.hpp
 TOLLGATE_DEFINE_NAMES(is_active);
@@ -6441,23 +6442,16 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// The bounds that a `key_value_store` must accept.
-inline constexpr std::size_t key_bytes_max = 255;           // a length in one byte; LMDB allows 511, FoundationDB 10,000
-inline constexpr std::size_t value_bytes_max = 320 * 1024;  // an event of `limits::event_data_bytes_max` with its other fields
-
 /// Receives rows: `visit(key, value)`. The views are valid until it returns. It returns false if it wants no more rows. It may throw, and
 /// must not use the transaction.
 using key_value_visitor = detail::function_ref<bool(std::string_view key, std::string_view value)>;
 
-/// Receives the value of a row, which is valid until it returns. It may throw.
-using key_value_reader = detail::function_ref<void(std::string_view value)>;
-
 /// The rows of a database during one run of `transact` or `read`.
 ///
-/// Keys have 1 to `key_bytes_max` bytes of any value and are ordered as unsigned bytes (`std::string_view` compares in this way). Values
-/// have 0 to `value_bytes_max` bytes. The arguments are valid until the call returns. Thread rule: only the thread that runs the work uses
-/// it. Errors: unavailable, or internal for damage; the work then returns the error. Nothing should be thrown; an exception ends as an
-/// error of the verb.
+/// Keys have 1 to `limits::store_key_bytes_max` bytes of any value and are ordered as unsigned bytes (`std::string_view` compares in this
+/// way). Values have 0 to `limits::store_value_bytes_max` bytes. The arguments are valid until the call returns. Thread rule: only the
+/// thread that runs the work uses it. Errors: unavailable, or internal for damage; the work then returns the error. Nothing should be
+/// thrown; an exception ends as an error of the verb.
 template <class T>
 concept key_value_transaction = requires(T& transaction, std::string_view key, std::string& value, std::string_view new_value,
                                          std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) {
@@ -6585,13 +6579,6 @@ concept key_value_store = requires(D& database, key_value_work work) {
     { database.read(work) } -> std::same_as<result<void>>;
 };
 
-/// A database that can read one row without a transaction and without a copy. Optional: credentials are then looked up in this way.
-template <class D>
-concept direct_key_value_store = key_value_store<D> && requires(D& database, std::string_view key, key_value_reader read) {
-    // Calls `read(value)` with the last committed value of the key, and returns true. Returns false if there is no such key.
-    { database.read_one(key, read) } -> std::same_as<result<bool>>;
-};
-
 /// A database that other processes may change at the same time, and that tells whether they did.
 ///
 /// Optional. Several times a second, a dispatcher compares the number; without it, it learns of the events of other processes later.
@@ -6607,22 +6594,17 @@ namespace detail {
 struct key_value_store_calls {
     result<void> (*transact)(void*, key_value_work);
     result<void> (*read)(void*, key_value_work);
-    result<bool> (*read_one)(void*, std::string_view, key_value_reader);  // null if the database does not offer it
-    std::optional<std::uint64_t> (*commits_seen)(void*) noexcept;         // null if the database does not tell
+    std::optional<std::uint64_t> (*commits_seen)(void*) noexcept;  // null if the database does not tell
 };
 
 template <class T>
 struct calls_of_key_value_store {
     static result<void> transact(void* object, key_value_work work) { return object_at<T>(object).transact(work); }
     static result<void> read(void* object, key_value_work work) { return object_at<T>(object).read(work); }
-    static result<bool> read_one(void* object, std::string_view key, key_value_reader read) {
-        return object_at<T>(object).read_one(key, read);
-    }
     static std::optional<std::uint64_t> commits_seen(void* object) noexcept { return object_at<T>(object).commits_seen(); }
 
     static consteval key_value_store_calls make_table() {
-        key_value_store_calls calls{&transact, &read, nullptr, nullptr};
-        if constexpr (direct_key_value_store<T>) calls.read_one = &read_one;
+        key_value_store_calls calls{&transact, &read, nullptr};
         if constexpr (shared_key_value_store<T>) calls.commits_seen = &commits_seen;
         return calls;
     }
@@ -6645,9 +6627,6 @@ public:
             static_assert(shared_key_value_store<T> || !detail::names_commits_seen<T>,
                           "tollgate: a member named commits_seen exists, but this does not satisfy shared_key_value_store; "
                           "read tollgate/contract/key_value_store.hpp");
-            static_assert(direct_key_value_store<T> || !detail::names_read_one<T>,
-                          "tollgate: a member named read_one exists, but this does not satisfy direct_key_value_store; "
-                          "read tollgate/contract/key_value_store.hpp");
             refer_to(object, detail::calls_of_key_value_store<T>::table);
         }
     }
@@ -6655,11 +6634,6 @@ public:
     /// Each calls the object's function of this name; see `key_value_store`.
     [[nodiscard]] result<void> transact(key_value_work work) const { return calls_->transact(object_, work); }
     [[nodiscard]] result<void> read(key_value_work work) const { return calls_->read(object_, work); }
-
-    /// Returns true if the object is a `direct_key_value_store`.
-    [[nodiscard]] bool reads_directly() const noexcept { return calls_->read_one != nullptr; }
-    /// Calls the object's function of this name. Precondition: reads_directly().
-    [[nodiscard]] result<bool> read_one(std::string_view key, key_value_reader read) const { return calls_->read_one(object_, key, read); }
 
     /// Returns true if the object is a `shared_key_value_store`.
     [[nodiscard]] bool tells_commits() const noexcept { return calls_->commits_seen != nullptr; }
@@ -33345,22 +33319,21 @@ private:
 /// Reads what an `encoder` wrote. Anything else is damage, from which on it reads nothing more.
 class decoder {
 public:
-    explicit decoder(std::string_view in) noexcept : in_{in} {}
+    explicit decoder(std::string_view in) noexcept : next_{in.data()}, end_{in.data() + in.size()} {}
 
     void operator()(auto&... fields) { (get(fields), ...); }
 
     /// Returns true if every byte was read, and each was valid.
-    [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && in_.empty(); }
+    [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && next_ == end_; }
 
 private:
     std::string_view take(std::size_t bytes) noexcept {
-        if (is_damaged_ || in_.size() < bytes) {
+        if (static_cast<std::size_t>(end_ - next_) < bytes) {
             is_damaged_ = true;
+            next_ = end_;  // so that nothing more is read
             return {};
         }
-        const std::string_view taken = in_.substr(0, bytes);
-        in_.remove_prefix(bytes);
-        return taken;
+        return {std::exchange(next_, next_ + bytes), bytes};
     }
     template <std::unsigned_integral N>
     N take_number() noexcept {
@@ -33423,7 +33396,8 @@ private:
         R::fields(value, *this);
     }
 
-    std::string_view in_;
+    const char* next_;
+    const char* end_;
     bool is_damaged_ = false;
 };
 
@@ -33568,7 +33542,7 @@ struct event_record {
     }
 };
 
-struct stored_delivery_record {
+struct outbox_delivery_record {
     digest event{};  // the key of its event
     std::string event_name;
     public_id message_id{};
@@ -33791,6 +33765,12 @@ enum class table : char {
 class key {
 public:
     explicit key(table first) noexcept { bytes_[0] = static_cast<char>(first); }
+    key(const key& other) noexcept : size_{other.size_} { std::memcpy(bytes_.data(), other.bytes_.data(), size_); }
+    key& operator=(const key& other) noexcept {
+        std::memmove(bytes_.data(), other.bytes_.data(), size_ = other.size_);
+        return *this;
+    }
+    ~key() = default;
 
     key& number(std::uint64_t n) noexcept {
         assert(sizeof n <= bytes_.size() - size_);
@@ -33843,7 +33823,7 @@ public:
 
 private:
     static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-    static constexpr std::size_t short_text_bytes_max = 64;  // four parts of this size are within `key_bytes_max`
+    static constexpr std::size_t short_text_bytes_max = 64;  // four parts of this size are within `limits::store_key_bytes_max`
     friend instant time_at(std::string_view bytes, std::size_t place) noexcept;
 
     void push(char byte) noexcept {
@@ -33851,7 +33831,7 @@ private:
         bytes_[size_++] = byte;
     }
 
-    std::array<char, key_bytes_max> bytes_;  // only the first size_ are set
+    std::array<char, limits::store_key_bytes_max> bytes_;  // only the first size_ are set
     std::size_t size_ = 1;
 };
 
@@ -34008,18 +33988,6 @@ private:
     std::string buffer_, encoded_;  // used again
 };
 
-/// Runs `work()` and turns what it throws into an error.
-template <class Work>
-[[nodiscard]] detail::as_result<std::invoke_result_t<Work&>> run_guarded(Work&& work) noexcept {
-    return detail::without_exceptions([&]() -> detail::as_result<std::invoke_result_t<Work&>> {
-        try {
-            return work();
-        } catch (failed& failure) {
-            return std::move(failure.reason);
-        }
-    });
-}
-
 /// Runs the work of a verb, `work(rows&)`, in a transaction that `begin` begins. Returns what the last run of the work returned, or an
 /// error.
 template <class Begin, class Work>
@@ -34028,15 +33996,19 @@ template <class Begin, class Work>
     return detail::without_exceptions([&]() -> done {
         std::optional<done> outcome;
         const auto guarded = [&](key_value_transaction_ref transaction) noexcept -> result<void> {
-            outcome.emplace(run_guarded([&]() -> done {
+            try {
                 rows all{transaction};
                 if constexpr (std::is_void_v<std::invoke_result_t<Work&, rows&>>) {
                     work(all);
-                    return {};
+                    outcome.emplace();
                 } else {
-                    return work(all);
+                    outcome.emplace(work(all));
                 }
-            }));
+            } catch (failed& failure) {
+                return std::move(failure.reason);
+            } catch (...) {
+                return detail::out_of_resources();
+            }
             if (!*outcome) return outcome->error();
             return {};
         };
@@ -34490,7 +34462,7 @@ inline void write_hook(rows& all, hook_id id, const hook_record& hook) {
 struct stored_delivery {
     hook_id hook;
     delivery_id id;
-    stored_delivery_record record;
+    outbox_delivery_record record;
 
     [[nodiscard]] bool has_ended() const noexcept {
         return record.state == delivery_state::delivered || record.state == delivery_state::given_up;
@@ -34501,7 +34473,7 @@ struct stored_delivery {
 };
 [[nodiscard]] inline std::optional<stored_delivery> find_delivery(rows& all, delivery_id id) {
     const auto hook = hook_of(id);
-    auto record = hook ? all.get<stored_delivery_record>(delivery_key(*hook, id)) : std::nullopt;
+    auto record = hook ? all.get<outbox_delivery_record>(delivery_key(*hook, id)) : std::nullopt;
     if (!record) return std::nullopt;
     return stored_delivery{*hook, id, *std::move(record)};
 }
@@ -34525,7 +34497,7 @@ inline void queue(rows& all, hook_id hook, std::optional<instant> at, bool only_
 }
 
 inline void list(rows& all, const stored_delivery& of) {
-    const stored_delivery_record& record = of.record;
+    const outbox_delivery_record& record = of.record;
     if (record.state == delivery_state::waiting) {
         all.put(due_key(of.hook, record.at, of.id), "");
         if (record.leased_host) all.put(lease_key(*record.leased_host, record.at, of.id), "");
@@ -34535,7 +34507,7 @@ inline void list(rows& all, const stored_delivery& of) {
     }
 }
 inline void unlist(rows& all, const stored_delivery& of) {
-    const stored_delivery_record& record = of.record;
+    const outbox_delivery_record& record = of.record;
     if (record.state == delivery_state::waiting) {
         all.erase(due_key(of.hook, record.at, of.id));
         if (record.leased_host) all.erase(lease_key(*record.leased_host, record.at, of.id));
@@ -34677,13 +34649,13 @@ namespace tollgate::inline v0 {
 namespace key_value_detail {
 
 /// The state in a list: that of the hook counts, while its deliveries are still to be held or sent.
-[[nodiscard]] inline delivery_state listed_state(const stored_delivery_record& record, const hook_record& hook) noexcept {
+[[nodiscard]] inline delivery_state listed_state(const outbox_delivery_record& record, const hook_record& hook) noexcept {
     if (record.state == delivery_state::waiting && hook.disabled_at && !record.leased_host) return delivery_state::held;
     if (record.state == delivery_state::held && !hook.disabled_at) return delivery_state::waiting;
     return record.state;
 }
 
-[[nodiscard]] inline listed_delivery describe(hook_id hook, delivery_id id, stored_delivery_record&& record, delivery_state state) {
+[[nodiscard]] inline listed_delivery describe(hook_id hook, delivery_id id, outbox_delivery_record&& record, delivery_state state) {
     const bool waits = state == delivery_state::waiting;
     return {{id, hook, std::move(record.event_name), record.message_id, record.created_at, state,
              static_cast<unsigned>(record.attempts_made), waits ? std::optional{record.at} : std::nullopt}};
@@ -34724,7 +34696,7 @@ namespace key_value_detail {
     if (!hook) return std::size_t{0};
     if (hook->disabled_at) return hook_is_disabled();
     std::vector<delivery_id> found;
-    stored_delivery_record record;
+    outbox_delivery_record record;
     all.scan(key{table::deliveries}.id(selected.hook), all_rows, [&](std::string_view at, std::string_view value) {
         if (!decode(value, record)) throw_damaged(at);
         const auto id = id_of<delivery_id>(~last_number(at));
@@ -34749,7 +34721,7 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> record_store::deliveries_of(c
         std::vector<listed_delivery> found;
         const auto hook = find_hook(all, account, query.hook);
         if (!hook || query.rows_max == 0) return found;
-        const auto add = [&](delivery_id id, stored_delivery_record&& record) {
+        const auto add = [&](delivery_id id, outbox_delivery_record&& record) {
             const delivery_state state = listed_state(record, *hook);
             const bool is_older = !query.older_than || id < *query.older_than;
             if (is_older && (!query.state || *query.state == state)) found.push_back(describe(query.hook, id, std::move(record), state));
@@ -34761,7 +34733,7 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> record_store::deliveries_of(c
         } else {
             const key listed = key{table::deliveries}.id(query.hook);
             const key first = query.older_than ? delivery_key(query.hook, *query.older_than) : listed;
-            stored_delivery_record record;
+            outbox_delivery_record record;
             all.scan(first, listed.end(), all_rows, [&](std::string_view at, std::string_view value) {
                 if (!decode(value, record)) throw_damaged(at);
                 const auto id = id_of<delivery_id>(~last_number(at));
@@ -35354,7 +35326,7 @@ inline void lease_for(rows& all, const lease_request& request, const lease_time&
         if (time.now < each.valid_until) previous_secrets.push_back(each.secret);
     for (const delivery_id each : due) {
         auto delivery = existing_delivery(all, each);
-        stored_delivery_record& record = delivery.record;
+        outbox_delivery_record& record = delivery.record;
         ++record.lease_number;
         record.resend_requested = false;
         move(all, delivery, delivery_state::waiting, time.until, hook->host);
@@ -35386,7 +35358,7 @@ inline completion complete_one(rows& all, const attempt_result& ended, instant n
     auto delivery = find_delivery(all, ended.lease.delivery);
     auto hook = delivery ? find_hook(all, delivery->hook) : std::nullopt;
     if (!hook) return completion::too_late;
-    stored_delivery_record& record = delivery->record;
+    outbox_delivery_record& record = delivery->record;
     if (ended.outcome != delivery_outcome::not_attempted) record_attempt(all, *delivery, ended.attempt);
     if (!record.lease_open || record.lease_number != ended.lease.number) {
         all.put(delivery_key(delivery->hook, delivery->id), record);
@@ -35661,26 +35633,19 @@ inline void describe(const access_token_record<std::string_view>& token, const d
     into.emplace(token_credential{token.user, named, scope_set::from_text(token.scopes), token.expires_at, token.application,
                                   token.last_used_at, std::nullopt, std::nullopt, to_resources(token.resources)});
 }
-/// Looks up a credential: without a transaction and without a copy of its record, if the database can.
+/// Looks up a credential.
 template <class Record>
 [[nodiscard]] result<std::optional<token_credential>> look_up(const key_value_store_ref& database, const key& at,
                                                               const digest& named) noexcept {
-    std::optional<token_credential> found;
-    const auto read_record = [&](std::string_view value) {
+    return read(database, [&](rows& all) {
+        std::optional<token_credential> found;
+        std::string value;
+        if (!all.find(at, value)) return found;
         Record token;
         if (!decode(value, token)) throw_damaged(at);
         describe(token, named, found);
-    };
-    const auto done = run_guarded([&]() -> result<void> {
-        if (database.reads_directly()) return database.read_one(at, read_record).transform([](bool) {});
-        return read(database, [&](rows& all) {
-            std::string value;
-            found.reset();
-            if (all.find(at, value)) read_record(value);
-        });
+        return found;
     });
-    if (!done) return done.error();
-    return found;
 }
 
 inline bool forget_personal_token(rows& all, token_id id) {

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/blocking.hpp>
 #include <tollgate/base/detail/function_ref.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/contract/detail/member_names.hpp>
 #include <tollgate/contract/detail/reference.hpp>
@@ -17,23 +18,16 @@
 
 namespace tollgate::inline v0 {
 
-/// The bounds that a `key_value_store` must accept.
-inline constexpr std::size_t key_bytes_max = 255;           // a length in one byte; LMDB allows 511, FoundationDB 10,000
-inline constexpr std::size_t value_bytes_max = 320 * 1024;  // an event of `limits::event_data_bytes_max` with its other fields
-
 /// Receives rows: `visit(key, value)`. The views are valid until it returns. It returns false if it wants no more rows. It may throw, and
 /// must not use the transaction.
 using key_value_visitor = detail::function_ref<bool(std::string_view key, std::string_view value)>;
 
-/// Receives the value of a row, which is valid until it returns. It may throw.
-using key_value_reader = detail::function_ref<void(std::string_view value)>;
-
 /// The rows of a database during one run of `transact` or `read`.
 ///
-/// Keys have 1 to `key_bytes_max` bytes of any value and are ordered as unsigned bytes (`std::string_view` compares in this way). Values
-/// have 0 to `value_bytes_max` bytes. The arguments are valid until the call returns. Thread rule: only the thread that runs the work uses
-/// it. Errors: unavailable, or internal for damage; the work then returns the error. Nothing should be thrown; an exception ends as an
-/// error of the verb.
+/// Keys have 1 to `limits::store_key_bytes_max` bytes of any value and are ordered as unsigned bytes (`std::string_view` compares in this
+/// way). Values have 0 to `limits::store_value_bytes_max` bytes. The arguments are valid until the call returns. Thread rule: only the
+/// thread that runs the work uses it. Errors: unavailable, or internal for damage; the work then returns the error. Nothing should be
+/// thrown; an exception ends as an error of the verb.
 template <class T>
 concept key_value_transaction = requires(T& transaction, std::string_view key, std::string& value, std::string_view new_value,
                                          std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) {
@@ -161,13 +155,6 @@ concept key_value_store = requires(D& database, key_value_work work) {
     { database.read(work) } -> std::same_as<result<void>>;
 };
 
-/// A database that can read one row without a transaction and without a copy. Optional: credentials are then looked up in this way.
-template <class D>
-concept direct_key_value_store = key_value_store<D> && requires(D& database, std::string_view key, key_value_reader read) {
-    // Calls `read(value)` with the last committed value of the key, and returns true. Returns false if there is no such key.
-    { database.read_one(key, read) } -> std::same_as<result<bool>>;
-};
-
 /// A database that other processes may change at the same time, and that tells whether they did.
 ///
 /// Optional. Several times a second, a dispatcher compares the number; without it, it learns of the events of other processes later.
@@ -183,22 +170,17 @@ namespace detail {
 struct key_value_store_calls {
     result<void> (*transact)(void*, key_value_work);
     result<void> (*read)(void*, key_value_work);
-    result<bool> (*read_one)(void*, std::string_view, key_value_reader);  // null if the database does not offer it
-    std::optional<std::uint64_t> (*commits_seen)(void*) noexcept;         // null if the database does not tell
+    std::optional<std::uint64_t> (*commits_seen)(void*) noexcept;  // null if the database does not tell
 };
 
 template <class T>
 struct calls_of_key_value_store {
     static result<void> transact(void* object, key_value_work work) { return object_at<T>(object).transact(work); }
     static result<void> read(void* object, key_value_work work) { return object_at<T>(object).read(work); }
-    static result<bool> read_one(void* object, std::string_view key, key_value_reader read) {
-        return object_at<T>(object).read_one(key, read);
-    }
     static std::optional<std::uint64_t> commits_seen(void* object) noexcept { return object_at<T>(object).commits_seen(); }
 
     static consteval key_value_store_calls make_table() {
-        key_value_store_calls calls{&transact, &read, nullptr, nullptr};
-        if constexpr (direct_key_value_store<T>) calls.read_one = &read_one;
+        key_value_store_calls calls{&transact, &read, nullptr};
         if constexpr (shared_key_value_store<T>) calls.commits_seen = &commits_seen;
         return calls;
     }
@@ -221,9 +203,6 @@ public:
             static_assert(shared_key_value_store<T> || !detail::names_commits_seen<T>,
                           "tollgate: a member named commits_seen exists, but this does not satisfy shared_key_value_store; "
                           "read tollgate/contract/key_value_store.hpp");
-            static_assert(direct_key_value_store<T> || !detail::names_read_one<T>,
-                          "tollgate: a member named read_one exists, but this does not satisfy direct_key_value_store; "
-                          "read tollgate/contract/key_value_store.hpp");
             refer_to(object, detail::calls_of_key_value_store<T>::table);
         }
     }
@@ -231,11 +210,6 @@ public:
     /// Each calls the object's function of this name; see `key_value_store`.
     [[nodiscard]] result<void> transact(key_value_work work) const { return calls_->transact(object_, work); }
     [[nodiscard]] result<void> read(key_value_work work) const { return calls_->read(object_, work); }
-
-    /// Returns true if the object is a `direct_key_value_store`.
-    [[nodiscard]] bool reads_directly() const noexcept { return calls_->read_one != nullptr; }
-    /// Calls the object's function of this name. Precondition: reads_directly().
-    [[nodiscard]] result<bool> read_one(std::string_view key, key_value_reader read) const { return calls_->read_one(object_, key, read); }
 
     /// Returns true if the object is a `shared_key_value_store`.
     [[nodiscard]] bool tells_commits() const noexcept { return calls_->commits_seen != nullptr; }

@@ -77,7 +77,7 @@ std::string text_of(const rows_by_key& rows) {
 
 std::size_t count_of(failing_database& database, key_value_detail::table table) {
     std::size_t count = 0;
-    for (const auto& [key, value] : database.rows()) count += key.front() == static_cast<char>(table) ? 1 : 0;
+    for (const auto& [key, value] : database.rows()) count += key.front() == static_cast<char>(table) ? 1U : 0U;
     return count;
 }
 

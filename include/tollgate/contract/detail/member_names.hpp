@@ -19,7 +19,6 @@ TOLLGATE_DEFINE_NAMES(changes_seen);
 
 // key_value_store.hpp
 TOLLGATE_DEFINE_NAMES(commits_seen);
-TOLLGATE_DEFINE_NAMES(read_one);
 
 // session_source.hpp
 TOLLGATE_DEFINE_NAMES(is_active);

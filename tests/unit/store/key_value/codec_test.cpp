@@ -29,8 +29,8 @@ void for_each_sample(Check check) {
                       hook_source::manual, noon, {{"whsec_y", noon}, {"", before_1970}}, other, noon, noon, noon, disable_reason::gone, true});
     check(hook_record{});
     check(event_record{20, *service_name::from("shop"), account_id{7}, noon, "order.paid", std::string(256 * 1024, 'x')});
-    check(stored_delivery_record{some, "order.paid", *public_id::from("msg_0"), noon, noon, delivery_state::held, 5, true, true, 3, 4, 5});
-    check(stored_delivery_record{});
+    check(outbox_delivery_record{some, "order.paid", *public_id::from("msg_0"), noon, noon, delivery_state::held, 5, true, true, 3, 4, 5});
+    check(outbox_delivery_record{});
     check(attempt_record{noon, milliseconds{15}, attempt_end::bad_response, attempt_cause::certificate_invalid, 599, "no", "POST /"});
     check(history_record{10'000, 77});
     check(application_record{user_id{3}, *client_id_text::from("app_1"), some, "n", "w", "d", {"https://a", ""}, noon,

@@ -40,7 +40,7 @@ TEST_CASE("a text inside a key is not the beginning of another one") {
     for (const std::string& each : texts) keys.emplace_back(prefix().text(each));
     for (const std::string& one : keys) {
         CHECK(std::count_if(keys.begin(), keys.end(), [&](const std::string& each) { return each.starts_with(one); }) == 1);
-        CHECK(one.size() <= key_bytes_max);
+        CHECK(one.size() <= limits::store_key_bytes_max);
     }
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 // The binary form of records, which docs/stores.md describes: a byte with the version, then the fields in their order.
@@ -94,22 +95,21 @@ private:
 /// Reads what an `encoder` wrote. Anything else is damage, from which on it reads nothing more.
 class decoder {
 public:
-    explicit decoder(std::string_view in) noexcept : in_{in} {}
+    explicit decoder(std::string_view in) noexcept : next_{in.data()}, end_{in.data() + in.size()} {}
 
     void operator()(auto&... fields) { (get(fields), ...); }
 
     /// Returns true if every byte was read, and each was valid.
-    [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && in_.empty(); }
+    [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && next_ == end_; }
 
 private:
     std::string_view take(std::size_t bytes) noexcept {
-        if (is_damaged_ || in_.size() < bytes) {
+        if (static_cast<std::size_t>(end_ - next_) < bytes) {
             is_damaged_ = true;
+            next_ = end_;  // so that nothing more is read
             return {};
         }
-        const std::string_view taken = in_.substr(0, bytes);
-        in_.remove_prefix(bytes);
-        return taken;
+        return {std::exchange(next_, next_ + bytes), bytes};
     }
     template <std::unsigned_integral N>
     N take_number() noexcept {
@@ -172,7 +172,8 @@ private:
         R::fields(value, *this);
     }
 
-    std::string_view in_;
+    const char* next_;
+    const char* end_;
     bool is_damaged_ = false;
 };
 

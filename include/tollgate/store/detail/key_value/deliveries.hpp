@@ -72,7 +72,7 @@ inline void write_hook(rows& all, hook_id id, const hook_record& hook) {
 struct stored_delivery {
     hook_id hook;
     delivery_id id;
-    stored_delivery_record record;
+    outbox_delivery_record record;
 
     [[nodiscard]] bool has_ended() const noexcept {
         return record.state == delivery_state::delivered || record.state == delivery_state::given_up;
@@ -83,7 +83,7 @@ struct stored_delivery {
 };
 [[nodiscard]] inline std::optional<stored_delivery> find_delivery(rows& all, delivery_id id) {
     const auto hook = hook_of(id);
-    auto record = hook ? all.get<stored_delivery_record>(delivery_key(*hook, id)) : std::nullopt;
+    auto record = hook ? all.get<outbox_delivery_record>(delivery_key(*hook, id)) : std::nullopt;
     if (!record) return std::nullopt;
     return stored_delivery{*hook, id, *std::move(record)};
 }
@@ -107,7 +107,7 @@ inline void queue(rows& all, hook_id hook, std::optional<instant> at, bool only_
 }
 
 inline void list(rows& all, const stored_delivery& of) {
-    const stored_delivery_record& record = of.record;
+    const outbox_delivery_record& record = of.record;
     if (record.state == delivery_state::waiting) {
         all.put(due_key(of.hook, record.at, of.id), "");
         if (record.leased_host) all.put(lease_key(*record.leased_host, record.at, of.id), "");
@@ -117,7 +117,7 @@ inline void list(rows& all, const stored_delivery& of) {
     }
 }
 inline void unlist(rows& all, const stored_delivery& of) {
-    const stored_delivery_record& record = of.record;
+    const outbox_delivery_record& record = of.record;
     if (record.state == delivery_state::waiting) {
         all.erase(due_key(of.hook, record.at, of.id));
         if (record.leased_host) all.erase(lease_key(*record.leased_host, record.at, of.id));

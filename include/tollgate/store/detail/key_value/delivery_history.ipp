@@ -15,13 +15,13 @@ namespace tollgate::inline v0 {
 namespace key_value_detail {
 
 /// The state in a list: that of the hook counts, while its deliveries are still to be held or sent.
-[[nodiscard]] inline delivery_state listed_state(const stored_delivery_record& record, const hook_record& hook) noexcept {
+[[nodiscard]] inline delivery_state listed_state(const outbox_delivery_record& record, const hook_record& hook) noexcept {
     if (record.state == delivery_state::waiting && hook.disabled_at && !record.leased_host) return delivery_state::held;
     if (record.state == delivery_state::held && !hook.disabled_at) return delivery_state::waiting;
     return record.state;
 }
 
-[[nodiscard]] inline listed_delivery describe(hook_id hook, delivery_id id, stored_delivery_record&& record, delivery_state state) {
+[[nodiscard]] inline listed_delivery describe(hook_id hook, delivery_id id, outbox_delivery_record&& record, delivery_state state) {
     const bool waits = state == delivery_state::waiting;
     return {{id, hook, std::move(record.event_name), record.message_id, record.created_at, state,
              static_cast<unsigned>(record.attempts_made), waits ? std::optional{record.at} : std::nullopt}};
@@ -62,7 +62,7 @@ namespace key_value_detail {
     if (!hook) return std::size_t{0};
     if (hook->disabled_at) return hook_is_disabled();
     std::vector<delivery_id> found;
-    stored_delivery_record record;
+    outbox_delivery_record record;
     all.scan(key{table::deliveries}.id(selected.hook), all_rows, [&](std::string_view at, std::string_view value) {
         if (!decode(value, record)) throw_damaged(at);
         const auto id = id_of<delivery_id>(~last_number(at));
@@ -87,7 +87,7 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> record_store::deliveries_of(c
         std::vector<listed_delivery> found;
         const auto hook = find_hook(all, account, query.hook);
         if (!hook || query.rows_max == 0) return found;
-        const auto add = [&](delivery_id id, stored_delivery_record&& record) {
+        const auto add = [&](delivery_id id, outbox_delivery_record&& record) {
             const delivery_state state = listed_state(record, *hook);
             const bool is_older = !query.older_than || id < *query.older_than;
             if (is_older && (!query.state || *query.state == state)) found.push_back(describe(query.hook, id, std::move(record), state));
@@ -99,7 +99,7 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> record_store::deliveries_of(c
         } else {
             const key listed = key{table::deliveries}.id(query.hook);
             const key first = query.older_than ? delivery_key(query.hook, *query.older_than) : listed;
-            stored_delivery_record record;
+            outbox_delivery_record record;
             all.scan(first, listed.end(), all_rows, [&](std::string_view at, std::string_view value) {
                 if (!decode(value, record)) throw_damaged(at);
                 const auto id = id_of<delivery_id>(~last_number(at));

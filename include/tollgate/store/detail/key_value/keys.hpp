@@ -4,8 +4,8 @@
 
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
+#include <tollgate/base/limits.hpp>
 #include <tollgate/base/time.hpp>
-#include <tollgate/contract/key_value_store.hpp>
 #include <tollgate/store/detail/key_value/big_endian.hpp>
 
 #include <array>
@@ -75,6 +75,12 @@ enum class table : char {
 class key {
 public:
     explicit key(table first) noexcept { bytes_[0] = static_cast<char>(first); }
+    key(const key& other) noexcept : size_{other.size_} { std::memcpy(bytes_.data(), other.bytes_.data(), size_); }
+    key& operator=(const key& other) noexcept {
+        std::memmove(bytes_.data(), other.bytes_.data(), size_ = other.size_);
+        return *this;
+    }
+    ~key() = default;
 
     key& number(std::uint64_t n) noexcept {
         assert(sizeof n <= bytes_.size() - size_);
@@ -127,7 +133,7 @@ public:
 
 private:
     static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-    static constexpr std::size_t short_text_bytes_max = 64;  // four parts of this size are within `key_bytes_max`
+    static constexpr std::size_t short_text_bytes_max = 64;  // four parts of this size are within `limits::store_key_bytes_max`
     friend instant time_at(std::string_view bytes, std::size_t place) noexcept;
 
     void push(char byte) noexcept {
@@ -135,7 +141,7 @@ private:
         bytes_[size_++] = byte;
     }
 
-    std::array<char, key_bytes_max> bytes_;  // only the first size_ are set
+    std::array<char, limits::store_key_bytes_max> bytes_;  // only the first size_ are set
     std::size_t size_ = 1;
 };
 

@@ -104,7 +104,7 @@ inline void lease_for(rows& all, const lease_request& request, const lease_time&
         if (time.now < each.valid_until) previous_secrets.push_back(each.secret);
     for (const delivery_id each : due) {
         auto delivery = existing_delivery(all, each);
-        stored_delivery_record& record = delivery.record;
+        outbox_delivery_record& record = delivery.record;
         ++record.lease_number;
         record.resend_requested = false;
         move(all, delivery, delivery_state::waiting, time.until, hook->host);
@@ -136,7 +136,7 @@ inline completion complete_one(rows& all, const attempt_result& ended, instant n
     auto delivery = find_delivery(all, ended.lease.delivery);
     auto hook = delivery ? find_hook(all, delivery->hook) : std::nullopt;
     if (!hook) return completion::too_late;
-    stored_delivery_record& record = delivery->record;
+    outbox_delivery_record& record = delivery->record;
     if (ended.outcome != delivery_outcome::not_attempted) record_attempt(all, *delivery, ended.attempt);
     if (!record.lease_open || record.lease_number != ended.lease.number) {
         all.put(delivery_key(delivery->hook, delivery->id), record);

@@ -136,7 +136,7 @@ struct event_record {
     }
 };
 
-struct stored_delivery_record {
+struct outbox_delivery_record {
     digest event{};  // the key of its event
     std::string event_name;
     public_id message_id{};

@@ -129,18 +129,6 @@ private:
     std::string buffer_, encoded_;  // used again
 };
 
-/// Runs `work()` and turns what it throws into an error.
-template <class Work>
-[[nodiscard]] detail::as_result<std::invoke_result_t<Work&>> run_guarded(Work&& work) noexcept {
-    return detail::without_exceptions([&]() -> detail::as_result<std::invoke_result_t<Work&>> {
-        try {
-            return work();
-        } catch (failed& failure) {
-            return std::move(failure.reason);
-        }
-    });
-}
-
 /// Runs the work of a verb, `work(rows&)`, in a transaction that `begin` begins. Returns what the last run of the work returned, or an
 /// error.
 template <class Begin, class Work>
@@ -149,15 +137,19 @@ template <class Begin, class Work>
     return detail::without_exceptions([&]() -> done {
         std::optional<done> outcome;
         const auto guarded = [&](key_value_transaction_ref transaction) noexcept -> result<void> {
-            outcome.emplace(run_guarded([&]() -> done {
+            try {
                 rows all{transaction};
                 if constexpr (std::is_void_v<std::invoke_result_t<Work&, rows&>>) {
                     work(all);
-                    return {};
+                    outcome.emplace();
                 } else {
-                    return work(all);
+                    outcome.emplace(work(all));
                 }
-            }));
+            } catch (failed& failure) {
+                return std::move(failure.reason);
+            } catch (...) {
+                return detail::out_of_resources();
+            }
             if (!*outcome) return outcome->error();
             return {};
         };

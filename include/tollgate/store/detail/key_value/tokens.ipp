@@ -29,26 +29,19 @@ inline void describe(const access_token_record<std::string_view>& token, const d
     into.emplace(token_credential{token.user, named, scope_set::from_text(token.scopes), token.expires_at, token.application,
                                   token.last_used_at, std::nullopt, std::nullopt, to_resources(token.resources)});
 }
-/// Looks up a credential: without a transaction and without a copy of its record, if the database can.
+/// Looks up a credential.
 template <class Record>
 [[nodiscard]] result<std::optional<token_credential>> look_up(const key_value_store_ref& database, const key& at,
                                                               const digest& named) noexcept {
-    std::optional<token_credential> found;
-    const auto read_record = [&](std::string_view value) {
+    return read(database, [&](rows& all) {
+        std::optional<token_credential> found;
+        std::string value;
+        if (!all.find(at, value)) return found;
         Record token;
         if (!decode(value, token)) throw_damaged(at);
         describe(token, named, found);
-    };
-    const auto done = run_guarded([&]() -> result<void> {
-        if (database.reads_directly()) return database.read_one(at, read_record).transform([](bool) {});
-        return read(database, [&](rows& all) {
-            std::string value;
-            found.reset();
-            if (all.find(at, value)) read_record(value);
-        });
+        return found;
     });
-    if (!done) return done.error();
-    return found;
 }
 
 inline bool forget_personal_token(rows& all, token_id id) {
