@@ -28,9 +28,9 @@ struct tollgate::path_parameter<"invoice"> {
 // [/parameter]
 
 // [query]
-/// The type of `?page=` in a query; other text is a 422 before the endpoint is called.
-template <>
-struct tollgate::query_parameter<"page"> : tollgate::integer_parameter<1, 1000> {};
+/// The types of `?page=` and `?status=`; other text is a 422 before the endpoint is called.
+using invoice_query = parameters<named<"page", described<integer_parameter<1, 1000>, "The page, 50 invoices each.">>,
+                                 named<"status", choice_parameter<"open", "paid">>>;
 // [/query]
 
 // [routes]
@@ -57,16 +57,23 @@ auto shop_routes() {
 // [list]
 auto list_route() {
     return route_table{
-        on_get<"/{service}/{account}/invoices?{page}&{status}">(
+        on_get<"/{service}/{account}/invoices?{page}&{status}", invoice_query>(
             read_of_service,
             [](api_call& call, const service& service, account_id account, const std::optional<std::int64_t>& page,
                const std::optional<std::string>& status) -> result<void> {
                 if (auto allowed = require_account(call.users(), call.caller().user, {service.name, account}); !allowed) return allowed;
-                if (status && *status != "paid" && *status != "open") return invalid("status is neither paid nor open.");
-                call.json().begin_object().member("page").integer(page.value_or(1)).end_object();
+                call.json()
+                    .begin_object()
+                    .member("page").integer(page.value_or(1))
+                    .member("status").string(status.value_or("open"))
+                    .end_object();
                 return {};
             },
-            {.operation = "listInvoices", .summary = "Lists invoices.", .success_body = {R"({"type":"object"})"}}),
+            {.operation = "listInvoices",
+             .summary = "Lists invoices.",
+             .success_body = {R"({"type":"object"})"},
+             .description = "The newest come first.",
+             .tag = "Invoices"}),
     };
 }
 // [/list]

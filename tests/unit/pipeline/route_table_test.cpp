@@ -231,6 +231,47 @@ TEST_CASE("query parameters have the types of their names", "[pipeline][route_ta
                       "tollgate: two routes for GET /items");
 }
 
+TEST_CASE("a route can have query parameters of its own", "[pipeline][route_table]") {
+    using own = parameters<named<"page", described<integer_parameter<7, 9>, "Seven to nine.">>, named<"state", choice_parameter<"open", "paid">>>;
+    const auto echo = [](api_call& call, const std::optional<std::int64_t>& page, const std::optional<std::string>& state,
+                         const std::optional<std::string>& q) -> result<void> {
+        call.response().body() = std::to_string(page.value_or(0)) + state.value_or("-") + q.value_or("-");
+        return {};
+    };
+    shop_directory users = ann_and_bob();
+    memory_store store;
+    account_api api{shop_settings(), users, store,
+                    openapi_routes() + route_table{on_get<"/own?{page}&{state}&{q}", own>(open_to_all, echo, {.description = "Long.", .tag = "Own"}),
+                                                   on_get<"/notes?{page}">(open_to_all, [](api_call& call, const auto& page) -> result<void> {
+                                                       call.response().body() = std::to_string(page.value_or(0));
+                                                       return {};
+                                                   })}};
+    struct row {
+        const char* target;
+        status expected;
+        const char* body;
+    };
+    for (const auto& [target, expected, body] : {
+             row{"/v1/own", status::ok, "0--"},
+             row{"/v1/own?page=9&state=paid&q=x", status::ok, "9paidx"},
+             row{"/v1/own?page=10", status::unprocessable_content, "an integer from 7 to 9"},
+             row{"/v1/own?state=Paid", status::unprocessable_content, "state in the query must be one of open, paid."},
+             row{"/v1/own?state=", status::unprocessable_content, "one of open, paid"},
+             row{"/v1/notes?page=10", status::ok, "10"},  // the parameter of the program
+         }) {
+        CAPTURE(target);
+        const auto response = api.handle(test_request{method::get, target}.view());
+        CHECK(response.status() == expected);
+        CHECK(response.body().find(body) != std::string::npos);
+    }
+    for (const char* part : {R"({"name":"page","in":"query","required":false,"description":"Seven to nine.","schema":{"type":"integer",)",
+                             R"("minimum":7,"maximum":9})", R"("schema":{"type":"string","enum":["open","paid"]})", R"("description":"Long.")",
+                             R"("tags":["Own"])"}) {
+        CAPTURE(part);
+        CHECK(api.openapi().find(part) != std::string::npos);
+    }
+}
+
 TEST_CASE("an endpoint with query parameters can respond without waiting, and a refusal does not wait", "[pipeline][route_table]") {
     struct cached_notes {
         std::optional<result<void>> respond_without_waiting(api_call& call, const std::optional<std::int64_t>& page) const {

@@ -153,6 +153,8 @@ private:
         json_.member_named(operation_key(route.method)).begin_object();
         if (!route.notes.operation.empty()) json_.member("operationId").string(route.notes.operation);
         if (!route.notes.summary.empty()) json_.member("summary").string(route.notes.summary);
+        if (!route.notes.description.empty()) json_.member("description").string(route.notes.description);
+        if (!route.notes.tag.empty()) json_.member("tags").begin_array().string(route.notes.tag).end_array();
         json_.member("description").string(describe_access(route.access));
         write_parameters(route);
         write_request_body(route);
@@ -174,6 +176,7 @@ private:
         json_.member("name").string(each.name);
         json_.member("in").string(in_path ? "path" : "query");
         json_.member("required").boolean(in_path);
+        if (!each.description.empty()) json_.member("description").string(each.description);
         json_.member("schema").begin_object();
         switch (each.kind) {
             case route::parameter_kind::service:
@@ -191,7 +194,13 @@ private:
                 if (each.minimum != INT64_MIN) json_.member("minimum").integer(each.minimum);
                 if (each.maximum != INT64_MAX) json_.member("maximum").integer(each.maximum);
                 break;
-            case route::parameter_kind::text: json_.member("type").string("string"); break;
+            case route::parameter_kind::text:
+                json_.member("type").string("string");
+                if (each.values.empty()) break;
+                json_.member("enum").begin_array();
+                for (const auto value : each.values) json_.string(value);
+                json_.end_array();
+                break;
         }
         json_.end_object().end_object();
     }
