@@ -42,7 +42,7 @@ private:
 
     [[nodiscard]] string_view column(const member& of) const { return in(of.column).empty() ? of.name : in(of.column); }
     [[nodiscard]] std::string literal(const stored_value& of) const {
-        return in(of.literal).empty() ? "'" + std::string{of.name} + "'" : std::string{in(of.literal)};
+        return in(of.literal).empty() ? std::string{"'"} + of.name + "'" : std::string{in(of.literal)};
     }
 
     /// The member's column or expression.
