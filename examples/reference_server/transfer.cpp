@@ -29,13 +29,13 @@ namespace reference {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 using steady = progress::steady;
 
 constexpr std::size_t hex_digits = 64;  // of a digest
 
 /// The context in which the secret of this record is encrypted; none if service and account are not what they must be.
-std::optional<std::string> secret_context(const json& record) {
+std::optional<std::string> secret_context(const ordered_json& record) {
     const auto service = tollgate::service_name::from(record.at("service").get_ref<const std::string&>());
     const auto account = tollgate::account_id::from(record.at("account").get<std::int64_t>());
     if (!service || !account) return std::nullopt;
@@ -72,10 +72,10 @@ public:
     }
 
     std::int64_t write(record_reader& from) {
-        json last_ids = json::object();
+        ordered_json last_ids = ordered_json::object();
         for (const record_type& type : record_types()) {
             from.read_all(type, [&](const std::string& object) {
-                const auto row = json::parse(object, nullptr, false);
+                const auto row = ordered_json::parse(object, nullptr, false);
                 if (row.is_discarded())
                     throw run_error{"--store: a record of the type '" + std::string{type.name} + "' is not valid UTF-8."};
                 add(convert(type, row));
@@ -90,7 +90,7 @@ public:
     }
 
 private:
-    void add(const json& line) {
+    void add(const ordered_json& line) {
         constexpr std::size_t buffered_bytes = 64 * 1024;
         const auto before = buffer_.size();
         buffer_ += line.dump();
@@ -102,12 +102,12 @@ private:
         buffer_.clear();
     }
 
-    [[nodiscard]] json convert(const record_type& type, const json& row) const {
-        json line{{"type", type.name}};
+    [[nodiscard]] ordered_json convert(const record_type& type, const ordered_json& row) const {
+        ordered_json line{{"type", type.name}};
         for (const member& each : type.members) {
             const std::string name{each.name};
-            const json& value = row.at(name);
-            json& to = line[name];
+            const ordered_json& value = row.at(name);
+            ordered_json& to = line[name];
             if (value.is_null()) continue;
             if (each.kind == member_kind::lines) to = split_lines(value.get_ref<const std::string&>());
             else if (each.kind == member_kind::secret) to = encrypt(type, row, value.get<std::string>());
@@ -117,7 +117,7 @@ private:
         return line;
     }
 
-    [[nodiscard]] std::string encrypt(const record_type& type, const json& row, const std::string& stored) const {
+    [[nodiscard]] std::string encrypt(const record_type& type, const ordered_json& row, const std::string& stored) const {
         if (keys_.prefix().empty()) throw missing_key();
         const auto context = secret_context(row);
         auto encrypted = keys_.decrypt(stored, context.value_or("")).and_then([&](const std::string& secret) {
@@ -128,7 +128,7 @@ private:
     }
 
     /// The id that is stored, or that of the seed.
-    static std::string message_id(const json& row, const std::string& stored) {
+    static std::string message_id(const ordered_json& row, const std::string& stored) {
         tollgate::message_seed seed{};
         if (stored.size() != 2 * seed.size() || !is_hexadecimal(stored)) return stored;
         for (std::size_t i = 0; i < seed.size(); ++i)
@@ -153,7 +153,7 @@ public:
         expect_empty();
         read_header();
         for (;;) {
-            const json line = next_line();
+            const ordered_json line = next_line();
             const auto type = line.find("type");
             if (type == line.end() || !type->is_string()) refuse("it has no 'type'.");
             if (*type == "end") return finish(line);
@@ -181,21 +181,21 @@ private:
                                                           std::string{each.name} + "'."};
     }
 
-    [[nodiscard]] json next_line() {
+    [[nodiscard]] ordered_json next_line() {
         const auto line = file_.next();
         if (!line) refuse("the last line is missing: the file was cut off.");
         if (!tollgate::http::parse_json_object(*line)) refuse("it is not a JSON object.");
-        return json::parse(*line);
+        return ordered_json::parse(*line);
     }
 
     void read_header() {
-        const json header = next_line();
-        if (header.value("type", json{}) != "header" || header.value("format", json{}) != transfer_format)
+        const ordered_json header = next_line();
+        if (header.value("type", ordered_json{}) != "header" || header.value("format", ordered_json{}) != transfer_format)
             refuse("it is not the first line of a file that 'export' wrote.");
-        if (header.value("version", json{}) != transfer_version) refuse("the version of the file is not one that this release reads.");
+        if (header.value("version", ordered_json{}) != transfer_version) refuse("its version is not that of this release.");
     }
 
-    void add(const record_type& type, const json& line) {
+    void add(const record_type& type, const ordered_json& line) {
         if (&type != batch_type_ || lines_.size() == rows_max || rows_.size() > rows_bytes_max) insert_batch();
         batch_type_ = &type;
         const auto row = convert(type, line).dump();
@@ -204,13 +204,13 @@ private:
     }
 
     /// The row for the database.
-    [[nodiscard]] json convert(const record_type& type, const json& line) {
-        json row{{"line", file_.number()}};
+    [[nodiscard]] ordered_json convert(const record_type& type, const ordered_json& line) {
+        ordered_json row{{"line", file_.number()}};
         for (const member& each : type.members) {
             const auto found = line.find(std::string{each.name});
             if (found == line.end()) refuse(each, "is missing.");
             check(each, *found);
-            json& to = row[std::string{each.name}];
+            ordered_json& to = row[std::string{each.name}];
             if (found->is_null() || each.kind != member_kind::lines) to = *found;
             else to = join(*found);
         }
@@ -222,7 +222,7 @@ private:
         return row;
     }
 
-    void check(const member& of, const json& value) const {
+    void check(const member& of, const ordered_json& value) const {
         using enum member_kind;
         const auto& rules = of.rules;
         if (value.is_null()) {
@@ -238,7 +238,7 @@ private:
                 return;
             case lines:
                 if (!value.is_array()) refuse(of, "is not an array.");
-                for (const json& each : value) check_text(of, each);
+                for (const ordered_json& each : value) check_text(of, each);
                 return;
             case digest:
             case bytes:
@@ -248,7 +248,7 @@ private:
         }
     }
 
-    void check_number(const member& of, const json& value) const {
+    void check_number(const member& of, const ordered_json& value) const {
         // A larger one than 63 bits is unsigned.
         const bool is_signed = value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX);
         if (!is_signed) refuse(of, "is not a whole number of 63 bits.");
@@ -257,7 +257,7 @@ private:
         if (of.kind == member_kind::integer && number < 0) refuse(of, "is negative.");
     }
 
-    void check_text(const member& of, const json& value) const {
+    void check_text(const member& of, const ordered_json& value) const {
         const auto& rules = of.rules;
         if (!value.is_string()) refuse(of, "is not a text.");
         const auto& text = value.get_ref<const std::string&>();
@@ -271,13 +271,13 @@ private:
             refuse(of, "is not a valid value.");
     }
 
-    static std::string join(const json& lines) {
+    static std::string join(const ordered_json& lines) {
         std::string text;
-        for (const json& each : lines) text.append(text.empty() ? "" : "\n").append(each.get_ref<const std::string&>());
+        for (const ordered_json& each : lines) text.append(text.empty() ? "" : "\n").append(each.get_ref<const std::string&>());
         return text;
     }
 
-    [[nodiscard]] std::string encrypt(const member& of, const json& line) const {
+    [[nodiscard]] std::string encrypt(const member& of, const ordered_json& line) const {
         if (keys_.prefix().empty()) throw missing_key();
         const auto& given = line.at(std::string{of.name}).get_ref<const std::string&>();
         if (!given.starts_with("aes256gcm.")) refuse(of, "is not encrypted.");
@@ -316,15 +316,15 @@ private:
     }
     /// Without the statement.
     static std::string reason_of(const tollgate::error& refused) {
-        const auto text = refused.log_text();
+        const auto& text = refused.log_text();
         return text.substr(0, text.find(": INSERT INTO"));
     }
 
-    std::int64_t finish(const json& end) {
+    std::int64_t finish(const ordered_json& end) {
         insert_batch();
-        if (end.value("records", json{}) != records_)
+        if (end.value("records", ordered_json{}) != records_)
             refuse("it does not say " + std::to_string(records_) + " records: lines are missing or were added.");
-        const auto ids = end.value("last_ids", json{});
+        const auto ids = end.value("last_ids", ordered_json{});
         std::vector<last_id> last_ids;
         for (const record_type& type : record_types()) {
             if (!type.has_ids()) continue;

@@ -1,5 +1,6 @@
 #include "transfer_sql.hpp"
 
+#include <initializer_list>
 #include <string_view>
 
 namespace reference {
@@ -16,6 +17,10 @@ std::string quote(string_view name) { return std::string{"\""} + name + "\""; }
 bool is_column(string_view text) { return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == string_view::npos; }
 
 bool is_hexadecimal(member_kind kind) { return kind == member_kind::digest || kind == member_kind::bytes; }
+
+void append(std::string& to, std::initializer_list<string_view> parts) {
+    for (const string_view each : parts) to += each;
+}
 
 void append_list(std::string& to, string_view item) { (to += to.empty() ? "" : ", ") += item; }
 
@@ -37,7 +42,7 @@ private:
 
     [[nodiscard]] string_view column(const member& of) const { return in(of.column).empty() ? of.name : in(of.column); }
     [[nodiscard]] std::string literal(const stored_value& of) const {
-        return in(of.literal).empty() ? "'" + std::string{of.name} + "'" : std::string{in(of.literal)};
+        return in(of.literal).empty() ? std::string{"'"} + of.name + "'" : std::string{in(of.literal)};
     }
 
     /// The member's column or expression.
@@ -48,10 +53,10 @@ private:
 
     /// The member's value in the object.
     [[nodiscard]] std::string value(const member& of) const {
-        const auto stored = read(of);
+        auto stored = read(of);
         if (!of.rules.values.empty()) {
             std::string cases;
-            for (const stored_value& each : of.rules.values) cases = cases + " WHEN " + literal(each) + " THEN '" + each.name + "'";
+            for (const stored_value& each : of.rules.values) append(cases, {" WHEN ", literal(each), " THEN '", each.name, "'"});
             return "CASE " + stored + cases + " END";
         }
         if (is_hexadecimal(of.kind))
@@ -74,7 +79,7 @@ private:
             if (each.rules.refers_to.empty()) continue;
             const auto& other = *find_record_type(each.rules.refers_to);
             if (!conditions.empty()) conditions += " AND ";
-            conditions = conditions + read(each) + " IN (SELECT r.id FROM " + other.table + " AS r" + where(other) + ")";
+            append(conditions, {read(each), " IN (SELECT r.id FROM ", other.table, " AS r", where(other), ")"});
         }
         return conditions.empty() ? conditions : " WHERE " + conditions;
     }
@@ -101,11 +106,11 @@ private:
         for (const member& each : type_.members) {
             if (each.rules.refers_to.empty()) continue;
             const auto& other = *find_record_type(each.rules.refers_to);
-            cases = cases + " WHEN NOT EXISTS (SELECT 1 FROM " + other.table + " AS other WHERE other.id = given." + quote(each.name);
+            append(cases, {" WHEN NOT EXISTS (SELECT 1 FROM ", other.table, " AS other WHERE other.id = given.", quote(each.name)});
             for (const string_view name : each.rules.agrees_in)
                 for (const member& theirs : other.members)
-                    if (theirs.name == name) cases = cases + " AND other." + quote(column(theirs)) + " = given." + quote(name);
-            cases = cases + ") THEN '" + each.name + "'";
+                    if (theirs.name == name) append(cases, {" AND other.", quote(column(theirs)), " = given.", quote(name)});
+            append(cases, {") THEN '", each.name, "'"});
         }
         if (cases.empty()) return {};
         return "SELECT line, bad FROM (SELECT given.line, CASE" + cases + " END AS bad FROM " + given() +
@@ -114,10 +119,10 @@ private:
 
     /// What is written for a member.
     [[nodiscard]] std::string written(const member& of) const {
-        const auto name = "given." + quote(of.name);
+        auto name = "given." + quote(of.name);
         if (!of.rules.values.empty()) {
             std::string cases;
-            for (const stored_value& each : of.rules.values) cases = cases + " WHEN '" + each.name + "' THEN " + literal(each);
+            for (const stored_value& each : of.rules.values) append(cases, {" WHEN '", each.name, "' THEN ", literal(each)});
             return "CASE " + name + cases + " END";
         }
         if (is_hexadecimal(of.kind)) return is_sqlite() ? "from_hex(" + name + ")" : "decode(" + name + ", 'hex')";

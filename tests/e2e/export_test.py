@@ -458,7 +458,8 @@ class Refusals(ExportCase):
 
         # Lines.
         for text, mentions in (("\n", "JSON"), ("[]\n", "JSON"), ("x\n", "JSON"), ('{"type":"user"} x\n', "JSON"), ("{}\n", "no 'type'"),
-                               ('{"type":1}\n', "no 'type'"), ('{"type":"user","type":"user"}\n', "JSON"), ('{"type":"x"}\n', "its type"),
+                               ('{"type":1}\n', "no 'type'"), ('{"type":"user","type":"user"}\n', "JSON"),
+                               ('{"type":"user","id":1e999}\n', "JSON"), ('{"type":"x"}\n', "its type"),
                                ('{"type":"header"}\n', "its type"), ('{"a":"' + "x" * (1 << 20) + '"}\n', "longer than 1048576 bytes")):
             replaced(1, text, mentions)
         refused("".join(lines[:1]).encode() + b'{"type":"\xff"}\n', 2, "JSON")
