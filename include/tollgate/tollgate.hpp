@@ -89,6 +89,7 @@
 #include <tollgate/pipeline/call.hpp>
 #include <tollgate/pipeline/current_request.hpp>
 #include <tollgate/pipeline/judge.hpp>
+#include <tollgate/pipeline/route_parameters.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <tollgate/web/consent_texts.hpp>

@@ -10220,9 +10220,9 @@ consteval auto query_parameter_name() {
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_PATH_PATTERN_HPP
 
-// <tollgate/pipeline/route_table.hpp>
-#ifndef TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
-#define TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
+// <tollgate/pipeline/route_parameters.hpp>
+#ifndef TOLLGATE_PIPELINE_ROUTE_PARAMETERS_HPP
+#define TOLLGATE_PIPELINE_ROUTE_PARAMETERS_HPP
 
 namespace tollgate::inline v0 {
 
@@ -10265,6 +10265,8 @@ struct path_parameter<"hook"> {
 ///
 ///     template <>
 ///     struct tollgate::query_parameter<"page"> : tollgate::integer_parameter<1, 1000> {};
+///
+/// A specialization is for the whole program. `parameters` gives a route parameters of its own.
 template <fixed_text Name>
 struct query_parameter {
     using type = std::string;
@@ -10291,6 +10293,57 @@ struct integer_parameter {
     /// have this function.
     static std::string expected() { return "an integer from " + std::to_string(Min) + " to " + std::to_string(Max); }
 };
+
+/// One of a few texts, for `query_parameter` and `path_parameter`; OpenAPI lists them.
+template <fixed_text... Values>
+struct choice_parameter {
+    using type = std::string;  ///< the type of the handler's argument
+    static constexpr std::array<std::string_view, sizeof...(Values)> values{Values.view()...};  ///< for OpenAPI
+    /// Returns the text if it is one of the values, compared byte for byte.
+    static std::optional<type> parse(std::string_view text) {
+        for (const std::string_view each : values)
+            if (each == text) return std::string{text};
+        return std::nullopt;
+    }
+    /// Returns what the error says after "status in the query must be".
+    static std::string expected() {
+        std::string text{"one of "};
+        for (const std::string_view each : values) text.append(each.data() == values.front().data() ? "" : ", ").append(each);
+        return text;
+    }
+};
+
+/// A type of parameter with a description for OpenAPI: `described<integer_parameter<1, 1000>, "The page, from 1 on.">`.
+template <class Parameter, fixed_text Description>
+struct described : Parameter {
+    static constexpr std::string_view description = Description.view();  ///< for OpenAPI
+};
+
+/// A parameter of `parameters`: its name, and what `query_parameter` would be for it.
+template <fixed_text Name, class Parameter>
+struct named {
+    static constexpr std::string_view name = Name.view();
+    using type = Parameter;
+};
+
+/// The query parameters of a route whose types differ from those of the rest of the program:
+///
+///     using invoice_query = parameters<named<"limit", integer_parameter<1, 50>>, named<"status", choice_parameter<"open", "paid">>>;
+///     on_get<"/{service}/invoices?{limit}&{status}&{year}", invoice_query>(read_of_service, list_invoices)
+///
+/// Those that it does not name, such as `year`, have their `query_parameter`.
+template <class... Named>
+struct parameters {};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_PIPELINE_ROUTE_PARAMETERS_HPP
+
+// <tollgate/pipeline/route_table.hpp>
+#ifndef TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
+#define TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
+
+namespace tollgate::inline v0 {
 
 /// The clients that may call a route. Each route names a rule; there is no default.
 struct access_rule {
@@ -10345,6 +10398,8 @@ struct route_notes {
     /// The bound of the request body in bytes. A larger body is a 413, before it is read. 0, or a number above the server's bound: the
     /// server's bound (`server_settings::body_bytes_max`).
     std::size_t request_body_bytes_max = 0;
+    std::string_view description{};  ///< what OpenAPI says beyond the summary, in CommonMark
+    std::string_view tag{};          ///< the group in which tools for OpenAPI show the route
 };
 
 /// The bound of a route that sets none, so that only the server's bound applies.
@@ -10363,6 +10418,8 @@ struct route {
         parameter_kind kind = parameter_kind::text;
         std::int64_t minimum = INT64_MIN;  ///< bound of an id or an integer
         std::int64_t maximum = INT64_MAX;  ///< bound of an id or an integer
+        std::string_view description{};
+        std::span<const std::string_view> values{};  ///< of a text that is one of a few; empty: any text
     };
 
     /// Parses the captures of the path and calls the endpoint. A capture that does not parse is a 404.
@@ -10425,11 +10482,33 @@ inline constexpr bool is_id<id<Tag>> = true;
 template <class Parameter>
 [[nodiscard]] constexpr route::parameter describe_parameter() noexcept {
     using type = typename Parameter::type;
-    if constexpr (is_id<type>) return {{}, route::parameter_kind::id, 1};
-    else if constexpr (requires { Parameter::minimum, Parameter::maximum; })
-        return {{}, route::parameter_kind::integer, Parameter::minimum, Parameter::maximum};
-    else return {{}, std::is_integral_v<type> ? route::parameter_kind::integer : route::parameter_kind::text};
+    route::parameter described;
+    if constexpr (is_id<type>) {
+        described.kind = route::parameter_kind::id;
+        described.minimum = 1;
+    } else if constexpr (std::is_integral_v<type>) {
+        described.kind = route::parameter_kind::integer;
+    }
+    if constexpr (requires { Parameter::minimum, Parameter::maximum; }) {
+        described.kind = route::parameter_kind::integer;
+        described.minimum = Parameter::minimum;
+        described.maximum = Parameter::maximum;
+    }
+    if constexpr (requires { { Parameter::description } -> std::convertible_to<std::string_view>; })
+        described.description = Parameter::description;
+    if constexpr (requires { std::span<const std::string_view>{Parameter::values}; }) described.values = Parameter::values;
+    return described;
 }
+
+/// The type of the query parameter with this name: that of the route's `parameters`, or that of the program.
+template <fixed_text Name, class Own>
+struct parameter_of {
+    using type = query_parameter<Name>;
+};
+template <fixed_text Name, class First, class... Others>
+struct parameter_of<Name, parameters<First, Others...>> {
+    using type = typename std::conditional_t<First::name == Name.view(), First, parameter_of<Name, parameters<Others...>>>::type;
+};
 
 template <fixed_text Name>
 struct parameter_reader {
@@ -10453,19 +10532,19 @@ struct parameter_reader<"service"> {
 /// Returns the error (422) for a query parameter whose text is not of its type; `expected` describes the type, and may be empty.
 [[nodiscard]] TOLLGATE_DECL error bad_query_parameter(std::string_view name, std::string_view expected);
 
-template <fixed_text Name>
+template <fixed_text Name, class Own>
 struct query_reader {
-    using type = std::optional<typename query_parameter<Name>::type>;
-    static constexpr auto description = describe_parameter<query_parameter<Name>>();
+    using parameter = typename parameter_of<Name, Own>::type;
+    using type = std::optional<typename parameter::type>;
+    static constexpr auto description = describe_parameter<parameter>();
     /// Returns false and sets `failure` if the query has the parameter and its text does not parse.
     static bool read(std::string_view query, type& value, std::optional<error>& failure) {
         auto text = find_in_query(query, Name.view());
         if (!text) return failure = std::move(text).error(), false;
         if (!*text) return true;
-        value = query_parameter<Name>::parse(**text);
+        value = parameter::parse(**text);
         if (value) return true;
-        if constexpr (requires { query_parameter<Name>::expected(); })
-            failure = bad_query_parameter(Name.view(), query_parameter<Name>::expected());
+        if constexpr (requires { parameter::expected(); }) failure = bad_query_parameter(Name.view(), parameter::expected());
         else failure = bad_query_parameter(Name.view(), {});
         return false;
     }
@@ -10512,16 +10591,16 @@ template <fixed_text Pattern>
 }
 
 /// Returns the row of a pattern. Query parameters of the pattern are not part of its path.
-template <http::method Method, fixed_text Pattern, class Endpoint>
+template <http::method Method, fixed_text Pattern, class Own, class Endpoint>
 [[nodiscard]] route make_pattern_row(access_rule access, Endpoint endpoint, const route_notes& notes) {
     constexpr auto query = query_of<Pattern>();
     if constexpr (query.count != 0) {
         return [&]<std::size_t... Indexes>(std::index_sequence<Indexes...>) {
-            using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, Indexes>()>...>;
+            using reading = with_query<Method, Endpoint, query_reader<query_parameter_name<Pattern, Indexes>(), Own>...>;
             constexpr auto path = path_pattern<Pattern>();
-            route row = make_pattern_row<Method, path>(access, reading{std::move(endpoint)}, notes);
+            route row = make_pattern_row<Method, path, Own>(access, reading{std::move(endpoint)}, notes);
             row.path = path_part(Pattern.view());
-            ((row.query_parameters.push_back(query_reader<query_parameter_name<Pattern, Indexes>()>::description),
+            ((row.query_parameters.push_back(query_reader<query_parameter_name<Pattern, Indexes>(), Own>::description),
               row.query_parameters.back().name = query.names[Indexes]),
              ...);
             return row;
@@ -10534,7 +10613,23 @@ template <http::method Method, fixed_text Pattern, class Endpoint>
     }
 }
 
-template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
+/// Whether each parameter that a route names is in its query.
+template <fixed_text Pattern>
+[[nodiscard]] consteval bool has_all(std::initializer_list<std::string_view> names) noexcept {
+    const auto query = query_of<Pattern>();
+    for (const std::string_view name : names) {
+        bool found = false;
+        for (std::size_t i = 0; i < query.count; ++i) found = found || query.names[i] == name;
+        if (!found) return false;
+    }
+    return true;
+}
+template <fixed_text Pattern, class Own>
+inline constexpr bool has_own_parameters = false;
+template <fixed_text Pattern, class... Named>
+inline constexpr bool has_own_parameters<Pattern, parameters<Named...>> = has_all<Pattern>({Named::name...});
+
+template <http::method Method, fixed_text Pattern, class Own, class Access, class Endpoint>
 [[nodiscard]] keyed_route<route_key(Method, Pattern.view())> make_route(Access access, Endpoint endpoint,
                                                                         const route_notes& notes) {
     constexpr bool has_rule = std::is_convertible_v<Access, access_rule>;
@@ -10546,11 +10641,14 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
     static_assert(has_rule,
                   "tollgate: a route names who may call it, before its endpoint: open_to_all, any_caller, needs_scope(...), "
                   "read_of_service or write_of_service; read tollgate/pipeline/route_table.hpp");
+    static_assert(!is_path_pattern<Pattern> || has_own_parameters<Pattern, Own>,
+                  "tollgate: parameters<named<...>, ...> names query parameters of the pattern; "
+                  "read tollgate/pipeline/route_table.hpp");
     static_assert(!is_path_pattern<Pattern> || has_service,
                   "tollgate: read_of_service and write_of_service are for paths with a {service}; "
                   "read tollgate/pipeline/route_table.hpp");
     if constexpr (is_path_pattern<Pattern> && has_rule && has_service) {
-        return {make_pattern_row<Method, Pattern>(access, std::move(endpoint), notes)};
+        return {make_pattern_row<Method, Pattern, Own>(access, std::move(endpoint), notes)};
     } else {
         return {};
     }
@@ -10574,25 +10672,25 @@ template <http::method Method, fixed_text Pattern, class Access, class Endpoint>
 /// `static constexpr bool blocking = false`. An endpoint that can respond from a cache may have a member
 /// `std::optional<result<void>> respond_without_waiting(api_call&, parameters...) const`. It is called first, on the I/O thread, and
 /// returns an empty optional, with nothing written, if it has to wait.
-template <fixed_text Pattern, class Access, class Endpoint = route_notes>
+template <fixed_text Pattern, class Own = parameters<>, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_get(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
-    return pipeline::make_route<http::method::get, Pattern>(access, std::move(endpoint), notes);
+    return pipeline::make_route<http::method::get, Pattern, Own>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = route_notes>
+template <fixed_text Pattern, class Own = parameters<>, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_post(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
-    return pipeline::make_route<http::method::post, Pattern>(access, std::move(endpoint), notes);
+    return pipeline::make_route<http::method::post, Pattern, Own>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = route_notes>
+template <fixed_text Pattern, class Own = parameters<>, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_put(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
-    return pipeline::make_route<http::method::put, Pattern>(access, std::move(endpoint), notes);
+    return pipeline::make_route<http::method::put, Pattern, Own>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = route_notes>
+template <fixed_text Pattern, class Own = parameters<>, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_patch(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
-    return pipeline::make_route<http::method::patch, Pattern>(access, std::move(endpoint), notes);
+    return pipeline::make_route<http::method::patch, Pattern, Own>(access, std::move(endpoint), notes);
 }
-template <fixed_text Pattern, class Access, class Endpoint = route_notes>
+template <fixed_text Pattern, class Own = parameters<>, class Access, class Endpoint = route_notes>
 [[nodiscard]] auto on_delete(Access access, Endpoint endpoint = {}, const route_notes& notes = {}) {
-    return pipeline::make_route<http::method::delete_, Pattern>(access, std::move(endpoint), notes);
+    return pipeline::make_route<http::method::delete_, Pattern, Own>(access, std::move(endpoint), notes);
 }
 
 /// Routes in the order in which they were written, as rows of plain data. Add your own routes to the routes of the account API:
@@ -45793,6 +45891,8 @@ private:
         json_.member_named(operation_key(route.method)).begin_object();
         if (!route.notes.operation.empty()) json_.member("operationId").string(route.notes.operation);
         if (!route.notes.summary.empty()) json_.member("summary").string(route.notes.summary);
+        if (!route.notes.description.empty()) json_.member("description").string(route.notes.description);
+        if (!route.notes.tag.empty()) json_.member("tags").begin_array().string(route.notes.tag).end_array();
         json_.member("description").string(describe_access(route.access));
         write_parameters(route);
         write_request_body(route);
@@ -45814,6 +45914,7 @@ private:
         json_.member("name").string(each.name);
         json_.member("in").string(in_path ? "path" : "query");
         json_.member("required").boolean(in_path);
+        if (!each.description.empty()) json_.member("description").string(each.description);
         json_.member("schema").begin_object();
         switch (each.kind) {
             case route::parameter_kind::service:
@@ -45831,7 +45932,13 @@ private:
                 if (each.minimum != INT64_MIN) json_.member("minimum").integer(each.minimum);
                 if (each.maximum != INT64_MAX) json_.member("maximum").integer(each.maximum);
                 break;
-            case route::parameter_kind::text: json_.member("type").string("string"); break;
+            case route::parameter_kind::text:
+                json_.member("type").string("string");
+                if (each.values.empty()) break;
+                json_.member("enum").begin_array();
+                for (const auto value : each.values) json_.string(value);
+                json_.end_array();
+                break;
         }
         json_.end_object().end_object();
     }
