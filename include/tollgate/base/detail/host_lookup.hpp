@@ -4,11 +4,8 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/lookup_pool.hpp>
+#include <tollgate/base/detail/system/sockets.hpp>
 #include <tollgate/base/result.hpp>
-
-#include <netdb.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>

@@ -14,12 +14,9 @@
 #include <fstream>
 #include <istream>
 #include <memory>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <new>
 #include <string>
 #include <string_view>
-#include <sys/socket.h>
 #include <system_error>
 
 namespace tollgate::inline v0::webhooks::detail {
