@@ -85,6 +85,7 @@ private:
         hints.ai_socktype = SOCK_STREAM;
         hints.ai_flags = flags;
         addrinfo* found = nullptr;
+        use_sockets();
         int failed = resolver(host.c_str(), nullptr, &hints, &found);
         try {
             if (failed == 0) return {.addresses = {found, &::freeaddrinfo}};

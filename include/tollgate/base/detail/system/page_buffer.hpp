@@ -3,15 +3,13 @@
 #define TOLLGATE_BASE_DETAIL_SYSTEM_PAGE_BUFFER_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/system/windows.hpp>
 
 #include <cstddef>
 #include <new>
 #include <utility>
 
-#if defined(TOLLGATE_SYSTEM_WINDOWS)
-#include <winsock2.h>  // before windows.h, which would define an older one
-#include <windows.h>
-#else
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
 #include <sys/mman.h>
 #endif
 

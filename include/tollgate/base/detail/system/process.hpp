@@ -2,18 +2,14 @@
 #ifndef TOLLGATE_BASE_DETAIL_SYSTEM_PROCESS_HPP
 #define TOLLGATE_BASE_DETAIL_SYSTEM_PROCESS_HPP
 
-#include <tollgate/base/detail/system/kind.hpp>
+#include <tollgate/base/detail/system/windows.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
-#if defined(TOLLGATE_SYSTEM_WINDOWS)
-#include <winsock2.h>  // before windows.h, which would define an older one
-#include <windows.h>
-#include <psapi.h>
-#else
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
 #include <dirent.h>
 #include <sys/resource.h>
 #include <sys/types.h>

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/system/socket_handle.hpp>
+#include <tollgate/base/detail/system/windows.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,10 +12,7 @@
 #include <string>
 #include <system_error>
 
-#if defined(TOLLGATE_SYSTEM_WINDOWS)
-#include <winsock2.h>
-#include <ws2tcpip.h>
-#else
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -62,6 +60,11 @@ inline constexpr int receiving_direction = SD_RECEIVE;
 inline constexpr int both_directions = SD_BOTH;
 /// Windows lets another process take over a port that is used with SO_REUSEADDR.
 inline constexpr int listener_option = SO_EXCLUSIVEADDRUSE;
+
+/// The resolver has failed for want of something on this machine; `cause` is its `errno`.
+[[nodiscard]] inline bool is_local_lookup_failure(int failed, int) noexcept {
+    return failed == WSA_NOT_ENOUGH_MEMORY || is_exhausted(failed);
+}
 
 inline void close_handle(native_socket one) noexcept { ::closesocket(one); }
 
@@ -126,6 +129,11 @@ inline constexpr int send_flags = MSG_NOSIGNAL;
 #else
 inline constexpr int send_flags = 0;
 #endif
+
+/// The resolver has failed for want of something on this machine; `cause` is its `errno`.
+[[nodiscard]] inline bool is_local_lookup_failure(int failed, int cause) noexcept {
+    return failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS;
+}
 
 inline void close_handle(native_socket one) noexcept { ::close(one); }
 

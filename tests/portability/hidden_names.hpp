@@ -1,10 +1,7 @@
-// All of the library as macOS and the BSDs compile it, without the names that only Linux has: the compiler refuses each of them. Compile
-// with TOLLGATE_POSIX_ONLY. The headers of others come first, because they may use the names.
-#define TOLLGATE_WITH_ASIO
-#define TOLLGATE_WITH_DISPATCHER
-#define TOLLGATE_WITH_SQLITE
-#define TOLLGATE_WITH_POSTGRES
-#define TOLLGATE_WITH_REDIS
+#pragma once
+
+// Included before all else, it makes the compiler refuse the names that only Linux has. The headers of others come first, because they may
+// use the names.
 
 #include <asio.hpp>
 #include <asio/ssl.hpp>
@@ -49,7 +46,6 @@
 #include <thread>
 #include <unordered_map>
 
-#undef MSG_DONTWAIT
 #undef MSG_NOSIGNAL
 #undef SOCK_CLOEXEC
 #undef SOCK_NONBLOCK
@@ -58,10 +54,6 @@
 #undef CLOCK_BOOTTIME
 #undef TCP_QUICKACK
 #undef TCP_DEFER_ACCEPT
-#pragma GCC poison pipe2 accept4 SOCK_NONBLOCK SOCK_CLOEXEC MSG_NOSIGNAL MSG_DONTWAIT CLOCK_BOOTTIME
-#pragma GCC poison epoll_create1 epoll_ctl epoll_wait eventfd timerfd_create signalfd inotify_init1 prctl memfd_create getrandom dup3
+#pragma GCC poison pipe2 accept4 SOCK_NONBLOCK SOCK_CLOEXEC MSG_NOSIGNAL CLOCK_BOOTTIME
+#pragma GCC poison sigtimedwait sigwaitinfo epoll_create1 epoll_ctl epoll_wait eventfd timerfd_create signalfd inotify_init1 prctl memfd_create getrandom dup3
 #pragma GCC poison SIOCOUTQ SO_ATTACH_FILTER sock_filter TCP_QUICKACK TCP_DEFER_ACCEPT
-
-#include <tollgate/tollgate.hpp>
-
-int main() {}
