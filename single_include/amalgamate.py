@@ -20,6 +20,8 @@ The rules that make it one pass over the files, each checked below:
     stay behind it too, so that separate compilation spares them.
  2. Of our headers, one `#if` deep, the umbrella alone includes any: optional parts with a switch of their own
     (`TOLLGATE_WITH_SQLITE`), after everything else.
+    The server brings its part on Asio along where it needs it. `TOLLGATE_SERVER_ASIO` includes `TOLLGATE_WITH_ASIO`, so the single header
+    has that part then.
  3. Includes of other libraries move to the top of their part; those inside an `#if` stay where they are.
 """
 
@@ -50,6 +52,7 @@ INCLUDE = re.compile(r"\s*#\s*include\s*<([^>]+)>")
 OWN = re.compile(r"tollgate/.+\.(hpp|ipp)$")
 CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|else|elif|endif)\b")
 SWITCH = re.compile(r"\s*#\s*if\s+defined\((TOLLGATE_WITH_\w+)\)\s*$")
+ASIO_BEGIN = "#if defined(TOLLGATE_SERVER_ASIO)"
 BODIES_BEGIN = "#if !defined(TOLLGATE_SEPARATE_COMPILATION)"
 BODIES_SWITCH = "#if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)"
 
@@ -97,6 +100,7 @@ class Source:
         depth = 0
         switch = None
         bodies = False
+        brought_along = False
         for number, line in enumerate(lines, 1):
             if line.strip() in ("#pragma once", *self.guard):
                 continue
@@ -105,6 +109,12 @@ class Source:
                 continue
             if bodies and line.strip() == "#endif":
                 bodies = False
+                continue
+            if line.strip() == ASIO_BEGIN and number < len(lines) and f"<{SWITCHED['TOLLGATE_WITH_ASIO']}" in lines[number]:
+                brought_along = True
+                continue
+            if brought_along:
+                brought_along = line.strip() != "#endif"
                 continue
             included = INCLUDE.match(line)
             target = included.group(1) if included else None

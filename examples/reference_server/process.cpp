@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -22,16 +23,26 @@ signals::signals() {
     ::signal(SIGPIPE, SIG_IGN);
     ::sigemptyset(&blocked_);
     for (const int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&blocked_, each);
-    ::pthread_sigmask(SIG_BLOCK, &blocked_, nullptr);
+    sigset_t blocked = blocked_;
+    ::sigaddset(&blocked, SIGALRM);
+    ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
 }
 
 std::optional<int> signals::wait(std::chrono::milliseconds at_most) const {
+    // A timer, because macOS has no sigtimedwait.
+    itimerval timer{};
     const auto whole = std::chrono::duration_cast<std::chrono::seconds>(at_most);
-    timespec left{};
-    left.tv_sec = static_cast<std::time_t>(whole.count());
-    left.tv_nsec = static_cast<long>(std::chrono::nanoseconds{at_most - whole}.count());
-    const int number = ::sigtimedwait(&blocked_, nullptr, &left);
-    if (number < 0) return std::nullopt;
+    timer.it_value.tv_sec = static_cast<std::time_t>(whole.count());
+    timer.it_value.tv_usec = static_cast<suseconds_t>(std::chrono::microseconds{at_most - whole}.count());
+    ::setitimer(ITIMER_REAL, &timer, nullptr);
+    sigset_t awaited = blocked_;
+    ::sigaddset(&awaited, SIGALRM);
+    int number = 0;
+    while (::sigwait(&awaited, &number) != 0) {
+    }
+    timer = {};
+    ::setitimer(ITIMER_REAL, &timer, nullptr);
+    if (number == SIGALRM) return std::nullopt;
     return number;
 }
 
@@ -43,6 +54,7 @@ std::optional<int> signals::wait() const {
 }
 
 void signals::exit_on_next_signal_or_after(std::chrono::seconds at_most) const {
+    ::signal(SIGALRM, SIG_IGN);  // discards the signal of a timer that has just ended
     sigset_t ending;
     ::sigemptyset(&ending);
     for (const int each : {SIGTERM, SIGINT, SIGALRM}) {
@@ -97,11 +109,11 @@ void service_manager::notify(std::string_view state) const noexcept {
     to.sun_family = AF_UNIX;
     std::memcpy(to.sun_path, socket_.data(), socket_.size());
     if (socket_.front() == '@') to.sun_path[0] = '\0';
-    const int from = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int from = ::socket(AF_UNIX, SOCK_DGRAM, 0);
     if (from < 0) return;
+    ::fcntl(from, F_SETFD, FD_CLOEXEC);
     const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
-    constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
-    static_cast<void>(::sendto(from, state.data(), state.size(), flags, reinterpret_cast<const sockaddr*>(&to), bytes));
+    static_cast<void>(::sendto(from, state.data(), state.size(), MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&to), bytes));
     ::close(from);
 }
 

@@ -60,7 +60,7 @@ def check_headers(base):
         if "#pragma once" not in text:
             yield f"{name}: no #pragma once"
         for macro in MACRO.findall(text):
-            if not macro.startswith("TOLLGATE_"):
+            if not macro.startswith("TOLLGATE_") and f"#undef {macro}\n" not in text:
                 yield f"{name}: defines {macro}, a macro without TOLLGATE_"
         for named in READ.findall(text):
             if not (base / "include" / named).exists():

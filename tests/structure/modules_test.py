@@ -12,8 +12,9 @@ LEVELS = {"base": 0, "http": 1, "model": 2, "contract": 3, "limits": 4, "policy"
 LEAVES = {"store": 3, "server": 1, "testing": 3}
 # Declarations alone.
 FORWARD = "tollgate/fwd.hpp"
-# The last includes of a header, for its bodies: they follow all declarations, so they are not part of a cycle.
-BODIES = re.compile(r"^#if !defined\(TOLLGATE_SEPARATE_COMPILATION\)\n(?:#include <.*\n)+#endif$", re.MULTILINE)
+# The last includes of a header, for its bodies and the part on Asio: they follow all declarations, so they are not part of a cycle.
+BODIES = re.compile(r"^#if (?:!defined\(TOLLGATE_SEPARATE_COMPILATION\)|defined\(TOLLGATE_SERVER_ASIO\))\n(?:#include <.*\n)+#endif$",
+                    re.MULTILINE)
 # Lines that are neither blank nor a comment nor for the preprocessor.
 CODE = re.compile(r"^(?!\s*(?://|#|$)).+$", re.MULTILINE)
 # These include everything.

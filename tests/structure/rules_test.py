@@ -18,6 +18,14 @@ SIGNAL_HANDLER = re.compile(r"\b(sigaction|std::signal|::signal)\s*\(")
 FIRST_INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.MULTILINE)
 # A test of one store does not run on the other one.
 SKIPPED = re.compile(r'\bskipTest\((?!"for SQLite"\))|\bunittest\.skip|(?<![A-Z_])SKIP\(')
+# Macros that tell the system, what only Linux has, and headers of POSIX.
+OF_ONE_SYSTEM = re.compile(r"__linux__|__APPLE__|__MACH__|__\w+BSD__|_WIN(?:32|64)\b|__MINGW\w*|__GLIBC__|__unix__|TOLLGATE_SYSTEM_\w+"
+                           r"|\bpipe2\b|\bSOCK_(?:NONBLOCK|CLOEXEC)\b|\baccept4\b|\bMSG_(?:NOSIGNAL|DONTWAIT)\b|\bCLOCK_BOOTTIME\b"
+                           r"|/proc/|\beventfd\b|<(?:sys|linux|netinet|arpa)/[a-z]+\.h>"
+                           r"|<(?:unistd|fcntl|poll|netdb|dirent|pthread|signal|windows|winsock2)\.h>")
+COMMENT = re.compile(r"//.*")
+SYSTEM = "base/detail/system/"
+OF_LINUX = "server/detail/epoll_loop."
 NAMESPACE = re.compile(r"^namespace tollgate\b(?!::inline v0\b)", re.MULTILINE)
 HEADER = re.compile(r"\btollgate/[a-z0-9_/]+\.[hi]pp\b")
 SETTINGS = re.compile(r"^struct account_service_settings \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
@@ -68,6 +76,17 @@ def check_signals(base):
     for path in sources.files(base / "include", ".hpp", ".ipp"):
         if SIGNAL_HANDLER.search(sources.read(path)):
             yield f"{path.relative_to(base)}: installs a signal handler"
+
+
+def check_systems(base):
+    """One folder has all that differs between systems. The loop on epoll is compiled on Linux only."""
+    for path in sources.files(base / "include/tollgate", ".hpp", ".ipp"):
+        name = path.relative_to(base / "include/tollgate").as_posix()
+        if name.startswith(SYSTEM):
+            continue
+        for found in sorted(set(OF_ONE_SYSTEM.findall(COMMENT.sub("", sources.read(path))))):
+            if not name.startswith(OF_LINUX):
+                yield f"include/tollgate/{name}: {found} belongs in {SYSTEM}"
 
 
 def check_namespaces(base):
@@ -158,7 +177,7 @@ def check_commits(base):
             yield from (f"commit \"{subject}\": {fault}" for fault in faults_of_subject(subject))
 
 
-CHECKS = [check_limits, check_contracts, check_signals, check_namespaces, check_tests, check_names, check_settings, check_routes,
+CHECKS = [check_limits, check_contracts, check_signals, check_systems, check_namespaces, check_tests, check_names, check_settings, check_routes,
           check_versions, check_sanitizers, check_commits]
 
 

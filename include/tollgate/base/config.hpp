@@ -2,6 +2,8 @@
 #ifndef TOLLGATE_BASE_CONFIG_HPP
 #define TOLLGATE_BASE_CONFIG_HPP
 
+#include <tollgate/base/detail/system/kind.hpp>
+
 /// Build configuration macros.
 ///
 /// Header-only is the default. Define `TOLLGATE_SEPARATE_COMPILATION` for every translation unit, and include

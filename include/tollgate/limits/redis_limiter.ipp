@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_LIMITS_REDIS_LIMITER_IPP
 #define TOLLGATE_LIMITS_REDIS_LIMITER_IPP
 
-#include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/base/detail/system/boot_clock.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/hash.hpp>
 #include <tollgate/base/detail/random_key.hpp>

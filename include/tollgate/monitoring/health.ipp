@@ -4,7 +4,7 @@
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/process_life.hpp>
-#include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/system/start_thread.hpp>
 #include <tollgate/base/detail/thread_mark.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/http/detail/guarded_response.hpp>

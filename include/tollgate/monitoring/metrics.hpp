@@ -109,7 +109,7 @@ public:
         add_backend(std::move(name), [&backend] { return backend.statistics(); });
     }
 
-    /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
+    /// Reports the CPU time, memory and descriptors of this process: those that the system tells, on Linux all of them.
     TOLLGATE_DECL void watch_process();
 
     /// Returns all families, as in the response of `/metrics`.

@@ -4,20 +4,19 @@
 
 #include <tollgate/monitoring/metrics.hpp>
 
+#include <tollgate/base/detail/system/process.hpp>
+
 #include <tollgate/monitoring/detail/affected_callers.hpp>
 #include <tollgate/http/detail/guarded_response.hpp>
 #include <tollgate/monitoring/detail/oauth_counts.hpp>
 
-#include <dirent.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <cstddef>
-#include <cstdio>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <string_view>
@@ -399,35 +398,22 @@ TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_
 
 namespace metrics_detail {
 
-/// Read from `/proc/self`; nothing where it does not exist.
 inline void write_process(metrics_writer& to) {
-    rusage used{};
-    if (::getrusage(RUSAGE_SELF, &used) == 0) {
-        const auto in_seconds = [](const timeval& time) {
-            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-        };
+    const auto figures = detail::read_process_figures();
+    if (figures.cpu_seconds) {
         to.counter("process_cpu_seconds_total", "CPU time of the process.");
-        to.sample(in_seconds(used.ru_utime) + in_seconds(used.ru_stime));
+        to.sample(*figures.cpu_seconds);
     }
-    if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
-        unsigned long all = 0, resident = 0;
-        const bool is_read = std::fscanf(file, "%lu %lu", &all, &resident) == 2;
-        std::fclose(file);
-        if (is_read) {
-            to.gauge("process_resident_memory_bytes", "Resident memory of the process.");
-            to.sample(std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
-        }
+    if (figures.resident_bytes) {
+        to.gauge("process_resident_memory_bytes", "Resident memory of the process.");
+        to.sample(*figures.resident_bytes);
     }
-    if (DIR* const open = ::opendir("/proc/self/fd")) {
-        std::int64_t count = -3;  // `.`, `..` and the directory itself
-        while (::readdir(open) != nullptr) ++count;
-        ::closedir(open);
+    if (figures.open_files) {
         to.gauge("process_open_fds", "Open file descriptors.");
-        to.sample(count);
-        rlimit allowed{};
-        if (::getrlimit(RLIMIT_NOFILE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY) {
+        to.sample(*figures.open_files);
+        if (const auto allowed = detail::open_files_max(); allowed != (std::numeric_limits<std::size_t>::max)()) {
             to.gauge("process_max_fds", "File descriptors that the system allows.");
-            to.sample(std::uint64_t{allowed.rlim_cur});
+            to.sample(std::uint64_t{allowed});
         }
     }
 }

@@ -25,7 +25,7 @@ TOLLGATE_COLD server::server(const asio::any_io_executor& executor, http::handle
                                                context, std::vector<asio::any_io_executor>(loops, executor));
              }} {}
 
-#if !defined(__linux__) || defined(TOLLGATE_SERVER_ASIO)
+#if defined(TOLLGATE_SERVER_ASIO)
 TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
                  return std::make_unique<server_detail::asio_thread_group>(context, loops);

@@ -51,7 +51,7 @@ public:
     /// OpenSSL returns no random bytes.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio; then this
-    /// constructor is defined in `<tollgate/server/asio_server.hpp>`.
+    /// header includes `<tollgate/server/asio_server.hpp>`.
     TOLLGATE_COLD explicit server(http::handler_ref handler, server_settings settings = {});
 
     /// Constructs a server on `executor`, which several threads may run. Connections are divided among `settings.threads` event loops, each
@@ -121,6 +121,10 @@ private:
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/server.ipp>
+#endif
+
+#if defined(TOLLGATE_SERVER_ASIO)
+#include <tollgate/server/asio_server.hpp>
 #endif
 
 #endif  // TOLLGATE_SERVER_SERVER_HPP

@@ -95,7 +95,7 @@ private:
 TOLLGATE_COLD server::server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
     : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
-#if defined(__linux__) && !defined(TOLLGATE_SERVER_ASIO)
+#if !defined(TOLLGATE_SERVER_ASIO)
 TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
                  return std::make_unique<server_detail::epoll_loop_group>(context, loops);
@@ -190,7 +190,7 @@ TOLLGATE_COLD void server::core::end_step(state reached) noexcept {
 }
 
 TOLLGATE_COLD void server::core::close_sockets() noexcept {
-    for (const auto& each : std::exchange(socket_files_, {})) each.remove();
+    for (auto&& each : std::exchange(socket_files_, {})) each.remove();
     for (const auto& each : std::exchange(sockets_, {})) close_listening(each);
     endpoints_.clear();
 }
@@ -208,16 +208,16 @@ TOLLGATE_COLD result<void> server::core::open_sockets() {
     // Memory is taken before there is a socket or a file, which would be lost without it.
     sockets_.reserve(settings.listening_sockets.size() + 1 + settings.more_addresses.size());
     const auto listen = [&](const listen_address& at) -> result<void> {
-        socket_file* file = nullptr;
         const std::lock_guard hold{mutex_};
-        if (const auto path = unix_path_of(at); !path.empty()) file = &socket_files_.emplace_back(path);
-        auto opened = listen_at(at, settings.backlog, settings.unix_socket_mode);
+        socket_file* const file = at.address.starts_with("unix:") ? &socket_files_.emplace_back(unix_path_of(at)) : nullptr;
+        auto opened = file == nullptr ? listen_at(at, settings.backlog)
+                                      : listen_at_path(at, *file, settings.backlog, settings.unix_socket_mode);
         if (!opened) return std::move(opened).error();
         if (file != nullptr) file->identify();
         sockets_.push_back(*std::move(opened));
         return {};
     };
-    for (const int one : settings.listening_sockets) {
+    for (const socket_handle one : settings.listening_sockets) {
         auto adopted = adopt_listening(one);
         if (!adopted) return std::move(adopted).error();
         sockets_.push_back(*std::move(adopted));
@@ -305,7 +305,7 @@ TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
 
 TOLLGATE_COLD void server::core::remove_socket_files() {
     const std::lock_guard hold{mutex_};
-    for (const auto& each : std::exchange(socket_files_, {})) each.remove();
+    for (auto&& each : std::exchange(socket_files_, {})) each.remove();
 }
 
 TOLLGATE_COLD void server::core::drain(milliseconds deadline) {

@@ -2,6 +2,7 @@
 #ifndef TOLLGATE_SERVER_SERVER_SETTINGS_HPP
 #define TOLLGATE_SERVER_SERVER_SETTINGS_HPP
 
+#include <tollgate/base/detail/system/socket_handle.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/result.hpp>
@@ -22,10 +23,14 @@ namespace server_detail {
 class tls_context;
 }
 
+/// The system's type of a socket: a descriptor of type `int`, and on Windows an unsigned integer of a pointer's size (`SOCKET`).
+using socket_handle = detail::native_socket;
+
 /// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free port. Or `unix:` and the path of a Unix
 /// domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file that a
-/// crash has left is replaced if no process listens on it. Its connections have the peer 127.0.0.1: if a proxy connects there, list that
-/// address as a trusted proxy.
+/// crash has left is replaced if no process listens on it. Except on Linux, the server locks a file beside it while it
+/// listens, whose name ends in `.lock`. Its connections have the peer 127.0.0.1: if a proxy connects there, list that address as a trusted
+/// proxy. Windows has no such sockets: `start` fails (unavailable).
 struct listen_address {
     std::string address;
     std::uint16_t port = 0;
@@ -63,7 +68,7 @@ struct server_settings {
     std::vector<listen_address> more_addresses = {};  ///< further addresses to listen on
     /// Sockets that are already bound and listening, which replace all addresses. The program that starts this process passes them, such as
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
-    std::vector<int> listening_sockets = {};
+    std::vector<socket_handle> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< mode of the file of a Unix domain socket: its owner and group may connect
     tls_source tls = {};               ///< the certificate, such as `{"cert.pem", "key.pem"}`; empty: no TLS
 

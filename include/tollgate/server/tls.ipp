@@ -3,6 +3,7 @@
 #define TOLLGATE_SERVER_TLS_IPP
 
 #include <tollgate/base/detail/openssl_error.hpp>
+#include <tollgate/base/detail/system/files.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/base/system_sources.hpp>
 #include <tollgate/server/detail/ticket_keys.hpp>
@@ -16,11 +17,8 @@
 #include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -118,21 +116,10 @@ inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_
 /// The content of a file or of a shell's pipe, `<(command)`. The error says what is wrong, without the file's name.
 inline result<std::string> read_file(const std::string& file, std::size_t bytes_max) {
     std::string text(bytes_max + 1, '\0');
-    // A FIFO that no process writes to is empty. Without O_NONBLOCK, opening it would wait for one.
-    const int from = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (from < 0) return invalid(std::generic_category().message(errno));
-    bool failed = ::fcntl(from, F_SETFL, O_RDONLY) != 0;
     std::size_t bytes = 0;
-    while (!failed && bytes < text.size()) {
-        const auto count = ::read(from, text.data() + bytes, text.size() - bytes);
-        if (count == 0) break;
-        if (count > 0) bytes += static_cast<std::size_t>(count);
-        else failed = errno != EINTR;
-    }
-    const int error_number = errno;
-    ::close(from);
+    const int failed = tollgate::detail::read_into(file, text.data(), text.size(), bytes);
     text.resize(bytes);
-    if (failed) return invalid(std::generic_category().message(error_number));
+    if (failed != 0) return invalid(std::generic_category().message(failed));
     if (text.empty()) return invalid("it is empty");
     if (text.size() > bytes_max) return invalid("it is too long");
     return text;

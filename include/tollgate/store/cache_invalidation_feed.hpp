@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
 #define TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
 
-#include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/base/detail/system/boot_clock.hpp>
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_STORE_POSTGRES_DATABASE_IPP
 #define TOLLGATE_STORE_POSTGRES_DATABASE_IPP
 
-#include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/base/detail/system/boot_clock.hpp>
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/reconnecting_pool.hpp>
 #include <tollgate/store/postgres_database.hpp>

@@ -2,6 +2,7 @@
 #ifndef TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_IPP
 #define TOLLGATE_STORE_POSTGRES_OWN_TRANSACTION_IPP
 
+#include <tollgate/base/detail/system/sockets.hpp>
 #include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/failure.hpp>
@@ -12,7 +13,6 @@
 #include <string_view>
 #include <utility>
 
-#include <sys/socket.h>
 
 namespace tollgate::inline v0 {
 
@@ -75,7 +75,7 @@ struct pipeline_end {
     ~pipeline_end() {
         if (PQexitPipelineMode(connection) != 1) {
             // Without a synchronisation the server does not respond; the connection is lost then.
-            if (PQpipelineSync(connection) != 1) ::shutdown(PQsocket(connection), SHUT_RDWR);
+            if (PQpipelineSync(connection) != 1) ::shutdown(PQsocket(connection), tollgate::detail::both_directions);
             while (PQstatus(connection) != CONNECTION_BAD && PQexitPipelineMode(connection) != 1) PQclear(PQgetResult(connection));
         }
         if (!succeeded) PQclear(PQexec(connection, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));

@@ -1,4 +1,4 @@
-#include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/system/start_thread.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 #include <tollgate/store/postgres_database.hpp>
 
-#include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/base/detail/system/boot_clock.hpp>
 #include <tollgate/store/detail/postgres/connection.hpp>
 #include <tollgate/store/detail/postgres/server_list.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>

@@ -3,16 +3,14 @@
 #define TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
 
 #include <tollgate/base/detail/openssl_error.hpp>
-#include <tollgate/base/detail/would_block.hpp>
+#include <tollgate/base/detail/system/sockets.hpp>
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <openssl/tls1.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
-#include <sys/socket.h>
 
-#include <cerrno>
 #include <string>
 
 namespace tollgate::inline v0::detail {
@@ -48,11 +46,9 @@ namespace tollgate::inline v0::detail {
 
 /// Returns true if a connection that waits for its next request is open and has received nothing since the last response, neither in
 /// `socket` nor in `tls`, which is null for a plain connection.
-[[nodiscard]] inline bool is_quiet(int socket, SSL* tls) noexcept {
+[[nodiscard]] inline bool is_quiet(native_socket socket, SSL* tls) noexcept {
     if (tls != nullptr && (SSL_pending(tls) != 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) != 0)) return false;
-    char byte = 0;
-    const auto peeked = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked < 0 && would_block(errno);
+    return is_silent(socket);
 }
 
 }  // namespace tollgate::detail

@@ -4,11 +4,8 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/lookup_pool.hpp>
+#include <tollgate/base/detail/system/sockets.hpp>
 #include <tollgate/base/result.hpp>
-
-#include <netdb.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -88,6 +85,7 @@ private:
         hints.ai_socktype = SOCK_STREAM;
         hints.ai_flags = flags;
         addrinfo* found = nullptr;
+        use_sockets();
         int failed = resolver(host.c_str(), nullptr, &hints, &found);
         try {
             if (failed == 0) return {.addresses = {found, &::freeaddrinfo}};

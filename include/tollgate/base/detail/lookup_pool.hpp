@@ -3,7 +3,7 @@
 #define TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
 
 #include <tollgate/base/detail/keyed_hash.hpp>
-#include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/system/start_thread.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,11 +2,10 @@
 #ifndef TOLLGATE_BASE_DETAIL_PROCESS_LIFE_HPP
 #define TOLLGATE_BASE_DETAIL_PROCESS_LIFE_HPP
 
+#include <tollgate/base/detail/system/process.hpp>
 #include <tollgate/base/detail/thread_mark.hpp>
 
 #include <openssl/crypto.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -33,14 +32,14 @@ public:
     ~owning_process() = default;
 
     /// Before this call, nothing is owned. Call it before the first thread is started.
-    void take() noexcept { id_.store(::getpid(), std::memory_order_relaxed); }
+    void take() noexcept { id_.store(process_number(), std::memory_order_relaxed); }
     [[nodiscard]] bool is_parent() const noexcept {
-        const pid_t id = id_.load(std::memory_order_relaxed);
-        return id != 0 && id != ::getpid();
+        const process_id id = id_.load(std::memory_order_relaxed);
+        return id != 0 && id != process_number();
     }
 
 private:
-    std::atomic<pid_t> id_{0};  // one thread may start what another one stops
+    std::atomic<process_id> id_{0};  // one thread may start what another one stops
 };
 
 /// A condition variable for objects that a child process may destroy: their destructor would wait for the parent's waiting threads.

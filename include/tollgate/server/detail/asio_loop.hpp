@@ -2,15 +2,11 @@
 #ifndef TOLLGATE_SERVER_DETAIL_ASIO_LOOP_HPP
 #define TOLLGATE_SERVER_DETAIL_ASIO_LOOP_HPP
 
+#include <tollgate/base/detail/system/sockets.hpp>
+#include <tollgate/server/detail/asio.hpp>
 #include <tollgate/server/detail/connection.hpp>
 #include <tollgate/server/detail/event_loop.hpp>
 #include <tollgate/server/detail/socket_calls.hpp>
-
-#include <asio/basic_stream_socket.hpp>
-#include <asio/basic_waitable_timer.hpp>
-#include <asio/generic/stream_protocol.hpp>
-#include <asio/post.hpp>
-#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
@@ -18,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -71,7 +66,7 @@ struct wait_handler {
 
     wait_handler(wait_memory& from, Function called) : memory{&from}, function{std::move(called)} {}
     [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{*memory}; }
-    void operator()(const std::error_code& failed) { function(failed); }
+    void operator()(const asio_error& failed) { function(failed); }
 
     wait_memory* memory;
     Function function;
@@ -82,15 +77,19 @@ class asio_loop;
 
 template <class Executor>
 using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
+/// What Asio takes a listening socket for. On Windows, it waits for input of a stream by an empty read, which fails on one that listens.
+template <class Executor>
+using asio_listening_socket = asio::basic_seq_packet_socket<asio::generic::seq_packet_protocol, Executor>;
 
 /// Closes a socket in a way that removes its registration from Asio: otherwise the kernel would continue to report it
 /// while a child process has a copy of the descriptor.
-template <class Executor>
-void close_asio_socket(asio_socket<Executor>& one, bool is_shared = false) noexcept {
+template <class Socket>
+void close_asio_socket(Socket& one, bool is_shared = false) noexcept {
     if (!one.is_open()) return;
-    std::error_code failed;
+    asio_error failed;
     const socket_handle socket = one.release(failed);
     if (!failed) close_listening({.socket = socket, .at = {}, .is_shared = is_shared});
+    else one.close(failed);
 }
 
 /// A connection on an Asio socket, owned by its pending wait.
@@ -113,7 +112,7 @@ private:
         }
 
         [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{waiting->memory_}; }
-        void operator()(const std::error_code&) { std::exchange(waiting, nullptr)->wait_over(); }
+        void operator()(const asio_error&) { std::exchange(waiting, nullptr)->wait_over(); }
 
         asio_connection* waiting;
     };
@@ -132,7 +131,7 @@ private:
         return started;
     }
     void cancel() noexcept override {
-        std::error_code ignored;
+        asio_error ignored;
         socket_.cancel(ignored);
     }
 
@@ -162,7 +161,7 @@ public:
     /// Throws; then the socket is still the caller's.
     asio_listener(asio_loop<Executor>& loop, const listening_socket& from)
         : listener{loop, from.socket, from.is_shared}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
-        socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
+        socket_.assign(asio::generic::seq_packet_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
     }
     ~asio_listener() override { close(); }
 
@@ -177,7 +176,7 @@ private:
         if (!socket_.is_open()) return true;
         try {
             socket_.async_wait(asio::socket_base::wait_read,
-                               wait_handler{memory_, [this, loop = asio_loop_.shared_from_this()](const std::error_code& failed) {
+                               wait_handler{memory_, [this, loop = asio_loop_.shared_from_this()](const asio_error& failed) {
                                                 const auto inside = loop->enter();
                                                 if (!failed && !loop->context().abandoned && socket_.is_open()) accept_all();
                                             }});
@@ -189,7 +188,7 @@ private:
     void pause() noexcept override {}  // waits of Asio end by themselves
 
     asio_loop<Executor>& asio_loop_;
-    asio_socket<Executor> socket_;
+    asio_listening_socket<Executor> socket_;
     const bool is_shared_;
     wait_memory memory_;
 };
@@ -305,7 +304,7 @@ private:
         if (is_shut_down_) return false;
         try {
             timer_.expires_at(this->next_tick());
-            timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const std::error_code& cancelled) {
+            timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const asio_error& cancelled) {
                 const auto inside = self->enter();
                 if (cancelled || self->is_shut_down_ || self->context().abandoned || !self->tick(clock::now())) return;
                 if (!self->wait_for_tick()) self->ticks_failed();

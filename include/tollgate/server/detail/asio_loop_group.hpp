@@ -3,16 +3,11 @@
 #define TOLLGATE_SERVER_DETAIL_ASIO_LOOP_GROUP_HPP
 
 #include <tollgate/base/detail/process_life.hpp>
-#include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/system/start_thread.hpp>
+#include <tollgate/server/detail/asio.hpp>
 #include <tollgate/server/detail/asio_loop.hpp>
 #include <tollgate/server/detail/event_loop_group.hpp>
 #include <tollgate/server/detail/server_context.hpp>
-
-#include <asio/any_io_executor.hpp>
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <asio/strand.hpp>
-#include <asio/thread_pool.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,7 +22,7 @@ namespace tollgate::inline v0::server_detail {
 /// The executor that `from` holds; null if it holds one of another type. From Asio 1.22 to 1.24, `target` itself does not check the type.
 template <class Executor>
 [[nodiscard]] const Executor* held_executor(const asio::any_io_executor& from) noexcept {
-#if defined(ASIO_NO_TYPEID)
+#if defined(ASIO_NO_TYPEID) || defined(BOOST_ASIO_NO_TYPEID)
     (void)from;
     return nullptr;
 #else

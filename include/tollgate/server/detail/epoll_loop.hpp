@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#if defined(__linux__)
+#if !defined(TOLLGATE_SERVER_ASIO)
 
 /// Event loops on the server's own threads, directly on Linux's epoll.
 ///
@@ -156,7 +156,7 @@ private:
 
 }  // namespace tollgate::server_detail
 
-#endif  // __linux__
+#endif  // TOLLGATE_SERVER_ASIO
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
 #include <tollgate/server/detail/epoll_loop.ipp>

@@ -2,10 +2,10 @@
 #ifndef TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
 #define TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
 
-#include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/system/start_thread.hpp>
 #include <tollgate/server/detail/epoll_loop.hpp>
 
-#if defined(__linux__)
+#if !defined(TOLLGATE_SERVER_ASIO)
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -210,6 +210,6 @@ TOLLGATE_COLD void epoll_loop_group::abandon() noexcept {
 
 }  // namespace tollgate::server_detail
 
-#endif  // __linux__
+#endif  // TOLLGATE_SERVER_ASIO
 
 #endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP

@@ -7,7 +7,7 @@
 #include <tollgate/http/detail/request_parser.hpp>
 #include <tollgate/http/detail/response_writer.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/server/detail/page_buffer.hpp>
+#include <tollgate/base/detail/system/page_buffer.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -17,6 +17,8 @@
 #include <string_view>
 
 namespace tollgate::inline v0::server_detail {
+
+using tollgate::detail::page_buffer;
 
 /// What a response depends on besides the request.
 struct response_context {

@@ -100,7 +100,7 @@ private:
     /// The limit on open files leaves some for everything else: the program's own files and sockets, two for each
     /// worker (a database and a limiter), and connections that are being refused. Never less than half of it.
     [[nodiscard]] static std::size_t connections_max(const server_settings& settings) noexcept {
-        const std::size_t files = open_files_max();
+        const std::size_t files = tollgate::detail::open_files_max();
         const std::size_t others = 64 + 2 * std::size_t{settings.worker_threads} + connection_limiter::refusals_max;
         return (std::min)(settings.connections_max, (std::max)(files / 2, files - (std::min)(files, others)));
     }

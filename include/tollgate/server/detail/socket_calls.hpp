@@ -3,6 +3,9 @@
 #define TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/system/files.hpp>
+#include <tollgate/base/detail/system/socket_handle.hpp>
+#include <tollgate/base/detail/system/unix_socket.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/server/server_settings.hpp>
@@ -12,12 +15,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 /// The system calls of sockets. None of them waits or raises a signal.
 namespace tollgate::inline v0::server_detail {
 
-using socket_handle = int;
-inline constexpr socket_handle no_socket = -1;
+using tollgate::detail::no_socket;
+using tollgate::detail::socket_file;
 
 enum class io_state : std::uint8_t { done, would_block, closed };
 
@@ -32,21 +37,6 @@ struct listening_socket {
     listen_address at;
     bool ipv6 = false;
     bool is_shared = false;  ///< others accept at it, too: it is closed without ending it for them
-};
-
-/// The file of a Unix domain socket that this process listens at. Its inode is not used again while it listens.
-class socket_file {
-public:
-    explicit socket_file(std::string_view path) : path_{path} {}
-    /// Records which file it is, when it has been made.
-    TOLLGATE_COLD void identify() noexcept;
-    /// Does nothing if there was no file, or the path now names another one, such as that of another server.
-    TOLLGATE_COLD void remove() const noexcept;
-
-private:
-    std::string path_;
-    std::uint64_t device_ = 0;
-    std::uint64_t inode_ = 0;
 };
 
 /// Returns `closed` at the end of the stream, too. Precondition: `into` is not empty.
@@ -84,9 +74,6 @@ void distribute(const std::vector<listening_socket>& sockets, const Loops& loops
     }
 }
 
-/// The number of descriptors that this process may have; a very large number if unlimited.
-[[nodiscard]] TOLLGATE_COLD std::size_t open_files_max() noexcept;
-
 /// A reserved descriptor, to refuse a client when no other is left.
 class spare_descriptor {
 public:
@@ -95,8 +82,12 @@ public:
     spare_descriptor& operator=(const spare_descriptor&) = delete;
     ~spare_descriptor() { close(); }
 
-    TOLLGATE_DECL void open() noexcept;
-    TOLLGATE_DECL void close() noexcept;
+    void open() noexcept {
+        if (descriptor_ < 0) descriptor_ = tollgate::detail::open_null();
+    }
+    void close() noexcept {
+        if (descriptor_ >= 0) tollgate::detail::close_null(std::exchange(descriptor_, -1));
+    }
 
 private:
     int descriptor_ = -1;
@@ -121,7 +112,10 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 /// The address of the socket's own end; none (`ip_address{}`) for a Unix domain socket.
 [[nodiscard]] TOLLGATE_DECL ip_address local_address_of(socket_handle connected) noexcept;
 
-TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
+/// Precondition: not a `unix:` address.
+TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog);
+/// Makes `file`, whose path is that of the `unix:` address.
+TOLLGATE_COLD result<listening_socket> listen_at_path(const listen_address& endpoint, socket_file& file, int backlog, unsigned mode);
 
 /// A listening socket that another process created and bound.
 TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket);

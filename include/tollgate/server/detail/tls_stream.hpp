@@ -3,7 +3,7 @@
 #define TOLLGATE_SERVER_DETAIL_TLS_STREAM_HPP
 
 #include <tollgate/base/result.hpp>
-#include <tollgate/server/detail/page_buffer.hpp>
+#include <tollgate/base/detail/system/page_buffer.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +14,8 @@
 
 // What a connection needs of TLS. `tollgate/server/tls.hpp` implements it, for programs that use TLS.
 namespace tollgate::inline v0::server_detail {
+
+using tollgate::detail::page_buffer;
 
 inline constexpr std::size_t tls_record_bytes_max = 16 * 1024;  // RFC 8446 section 5.1
 

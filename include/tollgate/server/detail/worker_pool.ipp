@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_SERVER_DETAIL_WORKER_POOL_IPP
 #define TOLLGATE_SERVER_DETAIL_WORKER_POOL_IPP
 
-#include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/system/start_thread.hpp>
 #include <tollgate/server/detail/worker_pool.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include <tollgate/base/time.hpp>
 #include <tollgate/server/detail/http1_session.hpp>
-#include <tollgate/server/detail/page_buffer.hpp>
+#include <tollgate/base/detail/system/page_buffer.hpp>
 #include <tollgate/server/detail/tls_stream.hpp>
 
 #include <algorithm>
@@ -15,6 +15,8 @@
 #include <utility>
 
 namespace tollgate::inline v0::server_detail {
+
+using tollgate::detail::page_buffer;
 
 /// The buffers that a connection needs while it has a message or a response: a few pages. Idle connections have none,
 /// so thousands of them cost little, and a busy thread reuses the same few, which stay in its cache.

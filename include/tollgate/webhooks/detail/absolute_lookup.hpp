@@ -3,9 +3,8 @@
 #define TOLLGATE_WEBHOOKS_DETAIL_ABSOLUTE_LOOKUP_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/system/sockets.hpp>
 #include <tollgate/base/ip_address.hpp>
-
-#include <netdb.h>
 
 #include <iosfwd>
 #include <string>

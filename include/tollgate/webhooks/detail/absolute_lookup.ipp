@@ -14,12 +14,9 @@
 #include <fstream>
 #include <istream>
 #include <memory>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <new>
 #include <string>
 #include <string_view>
-#include <sys/socket.h>
 #include <system_error>
 
 namespace tollgate::inline v0::webhooks::detail {
@@ -60,11 +57,12 @@ TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, 
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* first = nullptr;
+    tollgate::detail::use_sockets();
     errno = 0;
     if (const int failed = look_up(absolute.c_str(), nullptr, &hints, &first); failed != 0) {
         const int cause = errno;
         if (failed == EAI_MEMORY) throw std::bad_alloc{};
-        if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
+        if (tollgate::detail::is_local_lookup_failure(failed, cause))
             throw std::system_error{cause, std::generic_category(), "cannot look up names"};
         if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
         return {};

@@ -4,10 +4,9 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/http/detail/response_parser.hpp>
+#include <tollgate/webhooks/detail/asio.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/name_lookup.hpp>
-
-#include <asio/basic_waitable_timer.hpp>
 
 #include <array>
 #include <chrono>
@@ -17,7 +16,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace tollgate::inline v0::webhooks {
@@ -59,12 +57,12 @@ private:
     TOLLGATE_DECL void on_looked_up(const lookup_result& looked_up);
     TOLLGATE_DECL void on_addresses(const std::vector<ip_address>& found);
     TOLLGATE_DECL void connect_next();
-    TOLLGATE_DECL void on_connected(const std::shared_ptr<hook_connection>& one, const std::error_code& failed);
+    TOLLGATE_DECL void on_connected(const std::shared_ptr<hook_connection>& one, const asio_error& failed);
     TOLLGATE_DECL void stop_connecting() noexcept;
     TOLLGATE_DECL void start_tls();
     TOLLGATE_DECL void send();
     TOLLGATE_DECL void read();
-    TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
+    TOLLGATE_DECL void on_read(const asio_error& failed, std::size_t bytes);
     TOLLGATE_DECL void on_lost(std::string reason);
 
     TOLLGATE_DECL void end_as(attempt_end end_kind, std::string reason, attempt_cause cause = attempt_cause::none) noexcept;

@@ -2,16 +2,13 @@
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_IPP
 #define TOLLGATE_WEBHOOKS_DETAIL_ATTEMPT_RUN_IPP
 
+#include <tollgate/base/detail/system/sockets.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/webhooks/detail/asio.hpp>
 #include <tollgate/webhooks/detail/attempt_run.hpp>
 #include <tollgate/webhooks/detail/hook_client.hpp>
 
-#include <asio/buffer.hpp>
-#include <asio/error.hpp>
-#include <asio/post.hpp>
-
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 namespace tollgate::inline v0::webhooks {
@@ -19,29 +16,23 @@ namespace tollgate::inline v0::webhooks {
 namespace detail {
 
 /// The system's error number; 0 for another kind of error. Asio's category may not compare equal to `std::errc`.
-inline int system_error_number(const std::error_code& failed) noexcept {
-    return failed.category() == asio::error::get_system_category() || failed.category() == std::system_category() ? failed.value() : 0;
+inline int system_error_number(const asio_error& failed) noexcept {
+    return failed.category() == asio::error::get_system_category() ? failed.value() : 0;
 }
 
 /// Returns true if this machine has run out of a resource, which does not depend on the receiver.
-inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
-    switch (system_error_number(failed)) {
-        case EMFILE:
-        case ENFILE:
-        case ENOBUFS:
-        case ENOMEM: return true;
-        // No free port. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
-        case EADDRNOTAVAIL: return to.is_v4();
-        default: return false;
-    }
+inline bool is_shortage(const asio_error& failed, const ip_address& to) noexcept {
+    const int number = system_error_number(failed);
+    // Without an address, no port is free. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
+    return tollgate::detail::is_exhausted(number) || (tollgate::detail::has_no_address(number) && to.is_v4());
 }
 
-inline attempt_cause connect_cause(const std::error_code& failed) noexcept {
+inline attempt_cause connect_cause(const asio_error& failed) noexcept {
     switch (system_error_number(failed)) {
-        case ETIMEDOUT: return attempt_cause::connect_timeout;
-        case ECONNREFUSED: return attempt_cause::connection_refused;
-        case ENETUNREACH:
-        case EHOSTUNREACH: return attempt_cause::unreachable;
+        case asio::error::timed_out: return attempt_cause::connect_timeout;
+        case asio::error::connection_refused: return attempt_cause::connection_refused;
+        case asio::error::network_unreachable:
+        case asio::error::host_unreachable: return attempt_cause::unreachable;
         default: return attempt_cause::none;
     }
 }
@@ -107,7 +98,7 @@ TOLLGATE_DECL void attempt_run::cut_off() noexcept {
 TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
     const std::uint64_t round = ++timer_round_;
     timer_.expires_at((std::min)(clock::now() + time, ends_at_));
-    timer_.async_wait([self = shared_from_this(), round](const std::error_code& cancelled) {
+    timer_.async_wait([self = shared_from_this(), round](const asio_error& cancelled) {
         if (!cancelled && round == self->timer_round_) self->guarded([&] { self->on_time_out(); });
     });
 }
@@ -180,14 +171,14 @@ TOLLGATE_DECL void attempt_run::connect_next() {
     const auto time = std::chrono::ceil<milliseconds>(connected_by_ - clock::now());
     allow((std::max)(left == 1 ? time : (std::min)(time / left, detail::connection_attempt_delay), milliseconds{1}));
     one->socket().async_connect(to_endpoint(address, request_.target.port),
-                                [self = shared_from_this(), one](const std::error_code& failed) {
+                                [self = shared_from_this(), one](const asio_error& failed) {
                                     const auto& all = self->connecting_;
                                     if (std::find(all.begin(), all.end(), one) != all.end())
                                         self->guarded([&] { self->on_connected(one, failed); });
                                 });
 }
 
-TOLLGATE_DECL void attempt_run::on_connected(const std::shared_ptr<hook_connection>& one, const std::error_code& failed) {
+TOLLGATE_DECL void attempt_run::on_connected(const std::shared_ptr<hook_connection>& one, const asio_error& failed) {
     if (failed) {
         one->close();
         if (connecting_.size() > 1) client_->return_extra_connections(1);
@@ -203,7 +194,7 @@ TOLLGATE_DECL void attempt_run::on_connected(const std::shared_ptr<hook_connecti
     stop_connecting();
     used_before_ = false;
     if (addresses_.size() > 1) client_->addresses_.remember(request_.target.host, one->peer);
-    std::error_code ignored;
+    asio_error ignored;
     // one message, one response: nothing to coalesce
     connection_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);
     if (request_.target.scheme == http::url_scheme::https) return start_tls();
@@ -223,7 +214,7 @@ TOLLGATE_DECL void attempt_run::start_tls() {
     last_fault_ = "no response to the TLS handshake";
     time_out_cause_ = attempt_cause::handshake_timeout;
     allow(client_->settings_.handshake_timeout);
-    connection_->handshake([self = shared_from_this(), connection = connection_](const std::error_code& failed) {
+    connection_->handshake([self = shared_from_this(), connection = connection_](const asio_error& failed) {
         self->guarded([&] {
             if (failed) self->end_as(attempt_end::no_tls, connection->tls_fault(failed), connection->tls_cause());
             else self->send();
@@ -240,7 +231,7 @@ TOLLGATE_DECL void attempt_run::send() {
     parser_.start();
     written_ = in_body_ = false;
     connection_->write(
-        message_, [self = shared_from_this(), connection = connection_](const std::error_code& failed, std::size_t) {
+        message_, [self = shared_from_this(), connection = connection_](const asio_error& failed, std::size_t) {
             // If writing failed, reading gives more information: perhaps a response, or the reason.
             if (!self->ended_ && connection == self->connection_ && !failed) self->written_ = true;
         });
@@ -249,12 +240,12 @@ TOLLGATE_DECL void attempt_run::send() {
 
 TOLLGATE_DECL void attempt_run::read() {
     connection_->read_some(asio::buffer(input_), [self = shared_from_this(), connection = connection_](
-                                                     const std::error_code& failed, std::size_t bytes) {
+                                                     const asio_error& failed, std::size_t bytes) {
         if (connection == self->connection_) self->guarded([&] { self->on_read(failed, bytes); });
     });
 }
 
-TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size_t bytes) {
+TOLLGATE_DECL void attempt_run::on_read(const asio_error& failed, std::size_t bytes) {
     const bool ended = failed == asio::error::eof || failed == asio::ssl::error::stream_truncated;
     if (failed && !ended) return on_lost(failed.message());
 

@@ -8,15 +8,8 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/http/url.hpp>
 #include <tollgate/model/delivery.hpp>
+#include <tollgate/webhooks/detail/asio.hpp>
 #include <tollgate/webhooks/detail/delivery_scheduler.hpp>
-
-#include <asio/any_io_executor.hpp>
-#include <asio/basic_stream_socket.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/ssl/context.hpp>
-#include <asio/ssl/stream.hpp>
-#include <asio/strand.hpp>
-#include <asio/write.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -51,7 +44,7 @@ public:
     /// Prepares TLS for this host: its name is sent (SNI) and must match the certificate. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& context, const http::url& host);
     /// Returns the reason why the certificate was not trusted, or OpenSSL's error text.
-    [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
+    [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const asio_error& failed) const;
     /// Returns the fault of the certificate; `none` if the handshake failed for another reason.
     [[nodiscard]] TOLLGATE_DECL attempt_cause tls_cause() const noexcept;
 

@@ -45,7 +45,7 @@ TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& context, const h
     return tollgate::detail::expect_tls_peer(tls_->native_handle(), host.host, host.address.has_value());
 }
 
-TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& failed) const {
+TOLLGATE_DECL std::string hook_connection::tls_fault(const asio_error& failed) const {
     const long verified = tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK;
     return verified == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verified);
 }
@@ -72,7 +72,7 @@ TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
 }
 
 TOLLGATE_DECL void hook_connection::close() noexcept {
-    std::error_code ignored;
+    asio_error ignored;
     socket_.close(ignored);
 }
 

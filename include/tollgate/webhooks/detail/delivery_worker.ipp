@@ -4,18 +4,16 @@
 
 #include <tollgate/base/detail/bounded_time.hpp>
 #include <tollgate/base/detail/process_life.hpp>
-#include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/system/process.hpp>
+#include <tollgate/base/detail/system/start_thread.hpp>
 #include <tollgate/base/detail/thread_mark.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/webhooks/detail/asio.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/delivery_scheduler.hpp>
 #include <tollgate/webhooks/detail/delivery_trace.hpp>
 #include <tollgate/webhooks/detail/delivery_worker.hpp>
 #include <tollgate/webhooks/detail/hook_client.hpp>
-
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -33,9 +31,7 @@ namespace detail {
 
 /// At most `requested`, and at most half of the process's descriptors; the rest is left to the program.
 inline std::size_t affordable_attempts(std::size_t requested) noexcept {
-    rlimit allowed{};
-    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return requested;
-    return (std::min<std::size_t>)(requested, (std::max<rlim_t>)(allowed.rlim_cur / 2, 1));
+    return (std::min)(requested, (std::max)(tollgate::detail::open_files_max() / 2, std::size_t{1}));
 }
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexcept {

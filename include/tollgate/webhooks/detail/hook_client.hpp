@@ -5,15 +5,11 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/webhooks/detail/address_order.hpp>
+#include <tollgate/webhooks/detail/asio.hpp>
 #include <tollgate/webhooks/detail/connection.hpp>
 #include <tollgate/webhooks/detail/connection_pool.hpp>
 #include <tollgate/webhooks/detail/name_lookup.hpp>
 #include <tollgate/webhooks/hook_dispatch_settings.hpp>
-
-#include <asio/any_io_executor.hpp>
-#include <asio/basic_waitable_timer.hpp>
-#include <asio/ssl/context.hpp>
-#include <asio/strand.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,10 +3,9 @@
 #define TOLLGATE_WEBHOOKS_DETAIL_HOOK_CLIENT_IPP
 
 #include <tollgate/http/response.hpp>
+#include <tollgate/webhooks/detail/asio.hpp>
 #include <tollgate/webhooks/detail/attempt_run.hpp>
 #include <tollgate/webhooks/detail/hook_client.hpp>
-
-#include <asio/post.hpp>
 
 #include <exception>
 #include <string>
@@ -115,7 +114,7 @@ TOLLGATE_DECL void hook_client::sweep() {
     if (!sweeping_) return;
     sweep_timer_.expires_at(*again_at);
     // Weak: the timer must not keep the client alive while connections are idle.
-    sweep_timer_.async_wait([waiting = weak_from_this()](const std::error_code& cancelled) {
+    sweep_timer_.async_wait([waiting = weak_from_this()](const asio_error& cancelled) {
         if (const auto self = waiting.lock(); self && !cancelled) self->sweep();
     });
 }

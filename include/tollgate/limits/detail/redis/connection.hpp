@@ -3,6 +3,7 @@
 #define TOLLGATE_LIMITS_DETAIL_REDIS_CONNECTION_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/system/socket_handle.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/limits/detail/redis/server_address.hpp>
@@ -112,7 +113,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL error failure(const std::string& reason) const;
 
     std::string address_;
-    int socket_ = -1;
+    tollgate::detail::native_socket socket_ = tollgate::detail::no_socket;
     std::unique_ptr<redisReader, free_reader> reader_;
     std::unique_ptr<ssl_st, free_tls> tls_;
 };

@@ -5,24 +5,17 @@
 #include <tollgate/base/detail/client_socket.hpp>
 #include <tollgate/base/detail/host_lookup.hpp>
 #include <tollgate/base/detail/openssl_error.hpp>
-#include <tollgate/base/detail/would_block.hpp>
+#include <tollgate/base/detail/system/sockets.hpp>
 #include <tollgate/base/ip_address.hpp>
 #include <tollgate/limits/detail/redis/connection.hpp>
 
 #include <hiredis/hiredis.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -90,7 +83,7 @@ TOLLGATE_DECL void connection::free_reader::operator()(redisReader* reader) cons
 TOLLGATE_DECL void connection::free_tls::operator()(ssl_st* tls) const noexcept { SSL_free(tls); }
 
 TOLLGATE_DECL connection::~connection() {
-    if (socket_ >= 0) ::close(socket_);
+    if (socket_ != tollgate::detail::no_socket) tollgate::detail::close_handle(socket_);
 }
 
 TOLLGATE_DECL error connection::failure(const std::string& reason) const {
@@ -121,26 +114,27 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
         // Divide the remaining time among the addresses, so that one that does not answer cannot use all of it.
         const auto now = steady::now();
         const auto share = now + (end - now) / static_cast<int>(left);
-        if (socket_ >= 0) ::close(socket_);
-        socket_ = ::socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (socket_ < 0 && errno == EAFNOSUPPORT) continue;  // a kernel without IPv6
-        if (socket_ < 0) return failure(std::string{"cannot create a socket: "} + std::strerror(errno));
-        const int on = 1;
-        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+        if (socket_ != tollgate::detail::no_socket) tollgate::detail::close_handle(socket_);
+        socket_ = tollgate::detail::open_socket(each->ai_family);
+        if (socket_ == tollgate::detail::no_socket) {
+            const int error = tollgate::detail::last_socket_error();
+            if (tollgate::detail::is_unknown_family(error)) continue;  // a kernel without IPv6
+            return failure("cannot create a socket: " + tollgate::detail::socket_error_text(error));
+        }
+        (void)tollgate::detail::set_option(socket_, IPPROTO_TCP, TCP_NODELAY);
+        (void)tollgate::detail::set_option(socket_, SOL_SOCKET, SO_KEEPALIVE);
         const tollgate::detail::host_address at{*each, server.port};
         if (::connect(socket_, reinterpret_cast<const sockaddr*>(&at.name), at.bytes) == 0) return {};
-        if (errno != EINPROGRESS) {
-            tried = failure(std::string{"cannot connect: "} + std::strerror(errno));
+        if (const int error = tollgate::detail::last_socket_error(); !tollgate::detail::is_connecting(error)) {
+            tried = failure("cannot connect: " + tollgate::detail::socket_error_text(error));
             continue;
         }
         tried = wait(POLLOUT, share, "connect");
         if (!tried) continue;
         int fault = 0;
-        socklen_t size = sizeof fault;
-        ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &fault, &size);
+        (void)tollgate::detail::get_option(socket_, SOL_SOCKET, SO_ERROR, fault);
         if (fault == 0) return {};
-        tried = failure(std::string{"cannot connect: "} + std::strerror(fault));
+        tried = failure("cannot connect: " + tollgate::detail::socket_error_text(fault));
     }
     return tried;
 }
@@ -245,13 +239,13 @@ TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time
 
 TOLLGATE_DECL result<void> connection::send_raw(std::string_view bytes, steady::time_point end) {
     while (!bytes.empty()) {
-        const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        const auto sent = tollgate::detail::send_some(socket_, bytes.data(), bytes.size());
         if (sent > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(sent));
-        } else if (tollgate::detail::would_block(errno)) {
+        } else if (const int error = tollgate::detail::last_socket_error(); tollgate::detail::would_block(error)) {
             if (auto waited = wait(POLLOUT, end, "receive the request"); !waited) return waited;
-        } else if (errno != EINTR) {
-            return failure(std::string{"the connection broke: "} + std::strerror(errno));
+        } else if (!tollgate::detail::was_interrupted(error)) {
+            return failure("the connection broke: " + tollgate::detail::socket_error_text(error));
         }
     }
     return {};
@@ -299,11 +293,12 @@ TOLLGATE_DECL result<std::size_t> connection::receive(steady::time_point end) {
 TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_t size, steady::time_point end) {
     for (;;) {
         if (auto waited = wait(POLLIN, end, "reply"); !waited) return std::move(waited).error();
-        const auto count = ::recv(socket_, into, size, 0);
+        const auto count = tollgate::detail::receive_some(socket_, into, size);
         if (count > 0) return static_cast<std::size_t>(count);
         if (count == 0) return failure("the server closed the connection");
-        if (!tollgate::detail::would_block(errno) && errno != EINTR)
-            return failure(std::string{"the connection broke: "} + std::strerror(errno));
+        const int error = tollgate::detail::last_socket_error();
+        if (!tollgate::detail::would_block(error) && !tollgate::detail::was_interrupted(error))
+            return failure("the connection broke: " + tollgate::detail::socket_error_text(error));
     }
 }
 
@@ -311,10 +306,11 @@ TOLLGATE_DECL result<void> connection::wait(short events, steady::time_point end
     for (;;) {
         const auto left = std::chrono::ceil<milliseconds>(end - steady::now());
         pollfd polled{socket_, events, 0};
-        const int ready = ::poll(&polled, 1, static_cast<int>((std::max)(left, milliseconds{0}).count()));
+        const int ready = tollgate::detail::poll_sockets(&polled, 1, static_cast<int>((std::max)(left, milliseconds{0}).count()));
         if (ready > 0) return {};
         if (ready == 0) return failure(std::string{"did not "} + doing + " in time");
-        if (errno != EINTR) return failure(std::string{"cannot wait: "} + std::strerror(errno));
+        const int error = tollgate::detail::last_socket_error();
+        if (!tollgate::detail::was_interrupted(error)) return failure("cannot wait: " + tollgate::detail::socket_error_text(error));
     }
 }
 

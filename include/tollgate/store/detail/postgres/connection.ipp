@@ -2,16 +2,14 @@
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_CONNECTION_IPP
 
-#include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/base/detail/system/boot_clock.hpp>
+#include <tollgate/base/detail/system/sockets.hpp>
 #include <tollgate/store/detail/postgres/connection.hpp>
 #include <tollgate/store/detail/postgres/libpq.hpp>
 
-#include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,7 +30,7 @@ inline void ignore_notice(void*, const pg_result*) noexcept {}
 TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept {
     if (!process.is_parent()) return PQfinish(open);
     // PQfinish would end the session of the parent process.
-    ::close(PQsocket(open));
+    tollgate::detail::close_handle(PQsocket(open));
 }
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
@@ -122,10 +120,10 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
         std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
                                      pollfd{wake_descriptor, POLLIN, 0}};
         // While it connects, libpq reports which of the two to wait for. A socket becomes readable when connecting fails.
-        const int ready = ::poll(polled.data(), wake_descriptor < 0 ? 1 : 2,
+        const int ready = tollgate::detail::poll_sockets(polled.data(), wake_descriptor < 0 ? 1 : 2,
                                  static_cast<int>((std::min)(left, decltype(left){60'000})));
         if (ready > 0) return waited::ready;
-        if (ready < 0 && errno != EINTR) return waited::failed;
+        if (ready < 0 && !tollgate::detail::was_interrupted(tollgate::detail::last_socket_error())) return waited::failed;
     }
 }
 
@@ -356,7 +354,7 @@ TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (known_ != nullptr && is_outdated()) return false;
     // Between batches a server only announces its shutdown or configuration changes.
     pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
-    return ::poll(&polled, 1, 0) == 0;
+    return tollgate::detail::poll_sockets(&polled, 1, 0) == 0;
 }
 
 TOLLGATE_DECL bool connection::wait_for_notification(milliseconds wait_max, int wake_descriptor) {

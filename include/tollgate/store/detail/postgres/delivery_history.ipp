@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
 
-#include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/base/detail/system/boot_clock.hpp>
 #include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
 #include <tollgate/store/detail/postgres/delivery_columns.hpp>

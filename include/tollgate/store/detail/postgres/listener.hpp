@@ -4,6 +4,7 @@
 
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/detail/process_life.hpp>
+#include <tollgate/base/detail/system/wake_up.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/store/cache_invalidation_feed.hpp>
 
@@ -76,8 +77,7 @@ private:
     std::atomic<bool> listens_{false};
     std::atomic<bool> stops_{false};
     std::atomic<std::uint64_t> notifications_{0};
-    int wake_reading_ = -1;
-    int wake_writing_ = -1;
+    tollgate::detail::wake_up wake_;
     tollgate::detail::owning_process process_;
     std::thread thread_;
     tollgate::detail::before_openssl_end before_openssl_end_;

@@ -2,17 +2,14 @@
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_IPP
 
-#include <tollgate/base/detail/boot_clock.hpp>
-#include <tollgate/base/detail/start_thread.hpp>
+#include <tollgate/base/detail/system/boot_clock.hpp>
+#include <tollgate/base/detail/system/sockets.hpp>
+#include <tollgate/base/detail/system/start_thread.hpp>
 #include <tollgate/store/detail/postgres/listener.hpp>
 #include <tollgate/store/postgres_database.hpp>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <new>
 #include <string>
@@ -47,8 +44,7 @@ inline bool forget_users(cache_invalidation_feed& changes, std::string_view payl
 TOLLGATE_DECL void listener::stop() noexcept {
     if (!thread_.joinable() || process_.is_parent()) return;
     stops_ = true;
-    const char wake = 0;
-    [[maybe_unused]] const auto written = ::write(wake_writing_, &wake, 1);
+    wake_.wake();
     thread_.join();
 }
 
@@ -57,8 +53,6 @@ TOLLGATE_DECL listener::~listener() {
     stop();
     // The thread of the parent process can be neither joined nor detached here.
     if (thread_.joinable()) static_cast<void>(new (std::nothrow) std::thread{std::move(thread_)});
-    for (const int each : {wake_reading_, wake_writing_})
-        if (each >= 0) ::close(each);
 }
 
 TOLLGATE_DECL void listener::feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept {
@@ -76,10 +70,7 @@ TOLLGATE_DECL std::optional<std::uint64_t> listener::changes_seen() noexcept {
 }
 
 TOLLGATE_DECL void listener::start() noexcept {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
-    wake_reading_ = ends[0];
-    wake_writing_ = ends[1];
+    if (!wake_.open()) return;
     try {
         process_.take();
         before_openssl_end_.call([](void* self) noexcept { static_cast<listener*>(self)->stop(); }, this);
@@ -134,7 +125,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
         for (;;) {
             const auto left = std::chrono::ceil<milliseconds>(asked_at + every - tollgate::detail::boot_now());
             if (left <= milliseconds{0} || stops_) break;
-            if (!opened->wait_for_notification(left, wake_reading_)) return;
+            if (!opened->wait_for_notification(left, wake_.descriptor())) return;
             take_notifications(*opened);
         }
     }
@@ -151,8 +142,8 @@ TOLLGATE_DECL void listener::take_notifications(connection& from) {
 }
 
 TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
-    pollfd polled{wake_reading_, POLLIN, 0};
-    ::poll(&polled, 1, static_cast<int>(length.count()));
+    pollfd polled{wake_.descriptor(), POLLIN, 0};
+    tollgate::detail::poll_sockets(&polled, 1, static_cast<int>(length.count()));
     return stops_;
 }
 

@@ -2,7 +2,7 @@
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_IPP
 
-#include <tollgate/base/detail/boot_clock.hpp>
+#include <tollgate/base/detail/system/boot_clock.hpp>
 #include <tollgate/store/detail/postgres/server_clock.hpp>
 
 namespace tollgate::inline v0::postgres {

@@ -7,8 +7,6 @@
 #include <tollgate/store/detail/postgres/libpq.hpp>
 #include <tollgate/store/detail/postgres/server_list.hpp>
 
-#include <netdb.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstdint>

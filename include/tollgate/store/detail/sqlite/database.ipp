@@ -2,6 +2,7 @@
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP
 
+#include <tollgate/base/detail/system/files.hpp>
 #include <tollgate/store/detail/sqlite/database.hpp>
 #include <tollgate/store/detail/sqlite/failure.hpp>
 
@@ -11,42 +12,7 @@
 #include <cstring>
 #include <thread>
 
-#if !defined(_WIN32)
-#include <stdlib.h>
-#include <unistd.h>
-#endif
-
 namespace tollgate::inline v0::sqlite {
-
-namespace detail {
-
-/// Creates an empty file, which is an empty database. SQLite would create one that everybody may read (0644). It is
-/// created under another name first: this process must not have it open once SQLite may use it, because closing it
-/// would drop SQLite's locks (https://www.sqlite.org/howtocorrupt.html section 2.2). If `path` is a link to a file that does
-/// not exist, that file is created. If this fails, SQLite reports the reason.
-inline void make_private_file([[maybe_unused]] std::string path) {
-#if !defined(_WIN32)
-    if (::access(path.c_str(), F_OK) == 0) return;
-    char target[4096];
-    for (int links = 0; links < 40; ++links) {  // the number of links that Linux follows
-        const auto bytes = ::readlink(path.c_str(), target, sizeof target);
-        if (bytes < 0) break;
-        const std::string_view named{target, static_cast<std::size_t>(bytes)};
-        const auto directory = named.starts_with('/') ? std::string::npos : path.rfind('/');
-        path.replace(directory == std::string::npos ? 0 : directory + 1, std::string::npos, named);
-    }
-    std::string unfinished = path + ".new-XXXXXX";
-    const int descriptor = ::mkstemp(unfinished.data());  // 0600
-    if (descriptor < 0) return;
-    ::close(descriptor);
-    // Fails if another process was quicker; then its file is used. A file system without hard links has no permissions
-    // to preserve either.
-    [[maybe_unused]] const int linked = ::link(unfinished.c_str(), path.c_str());
-    ::unlink(unfinished.c_str());
-#endif
-}
-
-}  // namespace detail
 
 TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept {
     if (is_owner) sqlite3_close_v2(open);
@@ -70,7 +36,9 @@ TOLLGATE_DECL result<database> database::open(const std::string& path, const dat
     if (path.empty() || path == ":memory:" || path.starts_with("file:") || path.find('\0') != std::string::npos)
         return invalid("A database needs the path of a file, not \"" + path + "\".");
     if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built without support for threads.");
-    if (!settings.read_only) detail::make_private_file(path);
+    // SQLite would create a file that everybody may read (0644). An empty file is an empty database. Closing a file drops the locks that
+    // SQLite has on it in this process (https://www.sqlite.org/howtocorrupt.html section 2.2).
+    if (!settings.read_only) tollgate::detail::make_private_file(path);
     database opened;
     if (auto done = opened.connect(path, settings); !done) return std::move(done).error();
     return opened;

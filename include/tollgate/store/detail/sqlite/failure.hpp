@@ -2,13 +2,12 @@
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_FAILURE_HPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_FAILURE_HPP
 
+#include <tollgate/base/detail/system/files.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/store/detail/sql/statement_text.hpp>
 
 #include <sqlite3.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -25,8 +24,8 @@ namespace detail {
     std::string directory{name != nullptr && *name != '\0' ? std::string_view{name} : path};
     const auto slash = directory.rfind('/');
     directory.resize(slash == std::string::npos ? 0 : slash + 1);
-    if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) != 0 && (errno == EROFS || errno == EACCES))
-        return "the directory of the database cannot be written: " + std::generic_category().message(errno);
+    if (const int refused = tollgate::detail::refusal_of_directory(directory.empty() ? "." : directory); refused != 0)
+        return "the directory of the database cannot be written: " + std::generic_category().message(refused);
     return system_code != 0 ? std::generic_category().message(system_code) : std::string{};
 }
 

@@ -3,14 +3,13 @@
 #define TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/system/files.hpp>
 
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace tollgate::inline v0::sqlite {
 
@@ -40,14 +39,12 @@ public:
 private:
     static constexpr std::chrono::milliseconds ahead{20};  // longer than threads are usually interrupted
 
-    using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
     struct watched {
         std::string path;
         bool may_be_empty;  // not a database, which has at least a page
-        std::optional<identity> opened = {};  // empty: there was no such file
+        std::optional<tollgate::detail::file_identity> opened = {};  // empty: there was no such file
     };
     static TOLLGATE_DECL watched watch(std::string path, bool may_be_empty);
-    static TOLLGATE_DECL std::optional<identity> identity_of(const watched& file) noexcept;
 
     const std::string path_;
     const std::array<watched, 3> files_;

@@ -4,10 +4,6 @@
 
 #include <tollgate/store/detail/sqlite/opened_file.hpp>
 
-#if !defined(_WIN32)
-#include <sys/stat.h>
-#endif
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -39,24 +35,17 @@ TOLLGATE_DECL opened_file::opened_file(const std::string& path)
 TOLLGATE_DECL bool opened_file::is_in_place() noexcept {
     // First, so that not all threads look.
     next_look_.store((std::chrono::steady_clock::now() + std::chrono::seconds{1}).time_since_epoch().count(), std::memory_order_relaxed);
-    const bool all = std::all_of(files_.begin(), files_.end(),
-                                 [](const watched& each) { return !each.opened || identity_of(each) == each.opened; });
+    const bool all = std::all_of(files_.begin(), files_.end(), [](const watched& each) {
+        return !each.opened || tollgate::detail::identity_of_file(each.path, each.may_be_empty) == each.opened;
+    });
     was_in_place_.store(all, std::memory_order_relaxed);
     return all;
 }
 
 TOLLGATE_DECL opened_file::watched opened_file::watch(std::string path, bool may_be_empty) {
     watched file{std::move(path), may_be_empty};
-    file.opened = identity_of(file);
+    file.opened = tollgate::detail::identity_of_file(file.path, may_be_empty);
     return file;
-}
-
-TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[maybe_unused]] const watched& file) noexcept {
-#if !defined(_WIN32)
-    struct stat found{};
-    if (::stat(file.path.c_str(), &found) == 0 && (found.st_size > 0 || file.may_be_empty)) return identity{found.st_dev, found.st_ino};
-#endif
-    return std::nullopt;
 }
 
 }  // namespace tollgate::sqlite

@@ -1,16 +1,19 @@
 #pragma once
-#ifndef TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
-#define TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_PAGE_BUFFER_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_PAGE_BUFFER_HPP
 
 #include <tollgate/base/config.hpp>
-
-#include <sys/mman.h>
+#include <tollgate/base/detail/system/windows.hpp>
 
 #include <cstddef>
 #include <new>
 #include <utility>
 
-namespace tollgate::inline v0::server_detail {
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
+#include <sys/mman.h>
+#endif
+
+namespace tollgate::inline v0::detail {
 
 /// Memory in whole pages from the system, returned as soon as it is released. A heap would keep the peak of thousands
 /// of connections, because long-lived small allocations lie between their buffers.
@@ -33,12 +36,21 @@ public:
     [[nodiscard]] char* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
 
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+    static void* allocate(std::size_t bytes) {
+        void* const data = ::VirtualAlloc(nullptr, rounded(bytes), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+        if (data == nullptr) throw std::bad_alloc{};
+        return data;
+    }
+    static void release(void* data, std::size_t) noexcept { ::VirtualFree(data, 0, MEM_RELEASE); }
+#else
     static void* allocate(std::size_t bytes) {
         void* const data = ::mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (data == MAP_FAILED) throw std::bad_alloc{};
         return data;
     }
     static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
+#endif
 
 private:
     static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger pages waste more at the end
@@ -50,6 +62,6 @@ private:
     std::size_t bytes_ = 0;
 };
 
-}  // namespace tollgate::server_detail
+}  // namespace tollgate::detail
 
-#endif  // TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_PAGE_BUFFER_HPP

@@ -1,13 +1,17 @@
 #pragma once
-#ifndef TOLLGATE_BASE_DETAIL_START_THREAD_HPP
-#define TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_START_THREAD_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_START_THREAD_HPP
 
-#include <pthread.h>
-#include <signal.h>
+#include <tollgate/base/detail/system/kind.hpp>
 
 #include <initializer_list>
 #include <thread>
 #include <utility>
+
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
+#include <pthread.h>
+#include <signal.h>
+#endif
 
 namespace tollgate::inline v0::detail {
 
@@ -15,6 +19,12 @@ namespace tollgate::inline v0::detail {
 /// delivered to the program's own threads, where it expects them: by a handler, `sigwait` or `signalfd`.
 ///
 /// Not blocked are signals that a thread causes itself, whose handlers report crashes, and SIGPROF, with which profilers sample threads.
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+class blocked_signals {
+public:
+    blocked_signals() noexcept {}  // Windows interrupts no thread for a signal
+};
+#else
 class blocked_signals {
 public:
     blocked_signals() noexcept {
@@ -30,6 +40,7 @@ public:
 private:
     sigset_t before_;
 };
+#endif
 
 /// Starts a thread of the library's own, which takes none of the process's signals. With glibc, it cannot be cancelled. Throws
 /// `std::system_error`, or what copying `body` throws.
@@ -49,4 +60,4 @@ template <class Body>
 
 }  // namespace tollgate::detail
 
-#endif  // TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_START_THREAD_HPP
