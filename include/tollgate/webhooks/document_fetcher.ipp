@@ -4,11 +4,9 @@
 
 #include <tollgate/base/detail/text.hpp>
 #include <tollgate/http/url.hpp>
+#include <tollgate/webhooks/detail/asio.hpp>
 #include <tollgate/webhooks/detail/hook_client.hpp>
 #include <tollgate/webhooks/document_fetcher.hpp>
-
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
 
 #include <algorithm>
 #include <condition_variable>
