@@ -79,7 +79,9 @@ private:
             if (each.rules.refers_to.empty()) continue;
             const auto& other = *find_record_type(each.rules.refers_to);
             if (!conditions.empty()) conditions += " AND ";
-            append(conditions, {read(each), " IN (SELECT r.id FROM ", other.table, " AS r", where(other), ")"});
+            const auto id = read(each);
+            if (each.rules.may_be_null) append(conditions, {"(", id, " IS NULL OR "});
+            append(conditions, {id, " IN (SELECT r.id FROM ", other.table, " AS r", where(other), each.rules.may_be_null ? "))" : ")"});
         }
         return conditions.empty() ? conditions : " WHERE " + conditions;
     }
@@ -106,7 +108,9 @@ private:
         for (const member& each : type_.members) {
             if (each.rules.refers_to.empty()) continue;
             const auto& other = *find_record_type(each.rules.refers_to);
-            append(cases, {" WHEN NOT EXISTS (SELECT 1 FROM ", other.table, " AS other WHERE other.id = given.", quote(each.name)});
+            append(cases, {" WHEN "});
+            if (each.rules.may_be_null) append(cases, {"given.", quote(each.name), " IS NOT NULL AND "});
+            append(cases, {"NOT EXISTS (SELECT 1 FROM ", other.table, " AS other WHERE other.id = given.", quote(each.name)});
             for (const string_view name : each.rules.agrees_in)
                 for (const member& theirs : other.members)
                     if (theirs.name == name) append(cases, {" AND other.", quote(column(theirs)), " = given.", quote(name)});

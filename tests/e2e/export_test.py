@@ -2,6 +2,7 @@
 """export and import: every record of one store in another, on SQLite and PostgreSQL; docs/export.md describes the file."""
 
 import contextlib
+import copy
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import threading
 import unittest
 
 import harness
-from application import TOKEN, Application, PublicClient, call
+from application import LOOPBACK, TOKEN, Application, PublicClient, call
 from harness import DEADLINE_SECONDS, HIGH_LIMITS, ROOT, Case, Database, Server, main, run_command, temporary_directory
 from pages_test import form_in
 from receiver import OK, Receiver, empty_response
@@ -25,7 +26,7 @@ WEBHOOKS = "/en/user/settings/webhooks/"
 
 
 def serve(data, store, *flags):
-    return Server(*HIGH_LIMITS, "--allow-private-targets", "--webhook-retry", "5h,5h", *flags, data=data, store=store)
+    return Server(*HIGH_LIMITS, "--allow-private-targets", "--webhook-retry", "5h,5h", "--dynamic-registration", "open", *flags, data=data, store=store)
 
 
 def lines_of(file):
@@ -85,6 +86,14 @@ class Source:
         page = self.visitor.submit(self.visitor.get("/en/user/device/").form_with("user_code"),
                                    {"user_code": self.device_codes[0]["user_code"]})
         assert "Device authorized" in self.visitor.submit(page.form_with("decision"), button=("decision", "allow")).text
+        self.registered = server.request("POST", "/user/oauth_register/", {"Content-Type": "application/json"}, json.dumps(
+            {"redirect_uris": [LOOPBACK], "token_endpoint_auth_method": "none", "scope": "user:balance"}).encode()).json()
+        self.agent = copy.copy(self.public)
+        self.agent.id = self.registered["client_id"]
+        bound = {"scope": None, "resource": server.ready["api"], "redirect_uri": LOOPBACK, **self.public.pkce}
+        self.agents_tokens = self.agent.exchange(self.agent.code(self.visitor, **bound), redirect_uri=LOOPBACK,
+                                                 code_verifier=self.public.verifier).json()
+        self.agent.code(self.visitor, **bound)
         suspended = Application(server, self.ann, "Suspended", redirect_url=None)
         server.run("app", "suspend", "--client-id", suspended.id)
 
@@ -128,6 +137,7 @@ class Source:
     def secrets(self):
         """Everything that a reader of the file must not see."""
         return [self.demo["password"], self.demo["token_secret"], "a password", self.app.secret, self.second_secret, self.code, KEY,
+                self.agents_tokens["access_token"], self.registered["registration_access_token"],
                 self.secret[6:], self.old_secret[6:], self.app_tokens["access_token"], self.app_tokens["refresh_token"],
                 self.rotated["refresh_token"], *(each["device_code"] for each in self.device_codes), *self.visitor.cookies.values()]
 
@@ -293,7 +303,11 @@ class RoundTrips(ExportCase):
 
     def check_applications(self, server):
         source = self.source
-        source.app.server = source.public.server = server
+        source.app.server = source.public.server = source.agent.server = server
+        read = server.request("GET", f"/user/oauth_register/?client_id={source.agent.id}",
+                              token="Bearer " + source.registered["registration_access_token"])
+        self.assertEqual((200, "user:balance"), (read.status, read.json().get("scope")), read)
+        self.assertEqual(200, source.agent.refresh(source.agents_tokens["refresh_token"]).status)
         self.assertEqual(200, call(server, source.app_tokens["access_token"]).status)
         self.assertEqual(200, source.app.refresh(source.app_tokens["refresh_token"]).status)
         self.assertEqual(200, source.app.refresh(source.app_tokens["refresh_token"], secret=source.second_secret).status)

@@ -46,12 +46,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (!catalog.add("sitesmaker", {"site.created"}) || !catalog.add("itemplatform", {"item.created"})) std::abort();
         return catalog;
     }();
+    static const auto resources = [] {
+        account_service_settings settings{.base_url = "https://api.example/v1"};
+        settings.oauth.resources = {"https://api.example/v1/mcp"};
+        return oauth::resource_list{settings};
+    }();
     auto read = oauth::parameters::from_form({reinterpret_cast<const char*>(data), size});
     if (std::holds_alternative<oauth::failure>(read)) return 0;
     const auto& parameters = std::get<oauth::parameters>(read);
     static_cast<void>(oauth::client_id_of(parameters));
 
-    const auto judged = oauth::judge_request_of(known_client(), parameters, services);
+    const auto judged = oauth::judge_request_of(known_client(), parameters, services, resources);
     if (const auto* request = std::get_if<oauth::authorization_request>(&judged)) {
         require(parameters.find("response_type") == "code", "only codes are issued");
         require(!request->scopes.empty(), "a request has a scope");
@@ -63,10 +68,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         // The form has the whole request: parsed again, it is the same.
         const auto again = oauth::parameters::from_form(oauth::to_query(*request));
         require(std::holds_alternative<oauth::parameters>(again), "a request is parsed again");
-        const auto second = oauth::judge_request_of(known_client(), std::get<oauth::parameters>(again), services);
+        const auto second = oauth::judge_request_of(known_client(), std::get<oauth::parameters>(again), services, resources);
         const auto* same = std::get_if<oauth::authorization_request>(&second);
         require(same && same->scopes == request->scopes && same->state == request->state &&
-                    same->redirect == request->redirect && same->code_challenge == request->code_challenge,
+                    same->redirect == request->redirect && same->code_challenge == request->code_challenge &&
+                    same->resources == request->resources,
                 "a form has the parameters of the request");
     } else if (const auto* no = std::get_if<oauth::redirect_failure>(&judged)) {
         require(no->failure.description.find_first_of("\"\\") == std::string::npos, "descriptions have RFC 6749's characters only");
