@@ -18,7 +18,8 @@ template <class Result, class... Arguments>
 class function_ref<Result(Arguments...)> {
 public:
     template <class F>
-        requires(!std::same_as<std::remove_cvref_t<F>, function_ref> && std::is_invocable_r_v<Result, F&, Arguments...>)
+        requires(!std::same_as<std::remove_cvref_t<F>, function_ref> && std::is_object_v<std::remove_reference_t<F>> &&
+                 std::is_invocable_r_v<Result, F&, Arguments...>)
     function_ref(F&& function) noexcept
         : object_{const_cast<void*>(static_cast<const void*>(std::addressof(function)))},
           call_{[](void* object, Arguments... arguments) -> Result {
