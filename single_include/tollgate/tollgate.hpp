@@ -27,8 +27,6 @@
 
 #pragma once
 
-#include <netdb.h>
-#include <netinet/in.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -36,12 +34,6 @@
 #include <openssl/tls1.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/types.h>
-#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -85,6 +77,40 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+// <tollgate/base/detail/system/kind.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_KIND_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_KIND_HPP
+
+/// Which system the library is compiled for. Only the headers of this folder ask for it: they are all that differs between systems.
+///
+/// `TOLLGATE_POSIX_ONLY`, defined for the whole program, selects on Linux what macOS and the BSDs use.
+
+#if defined(_WIN32)
+#define TOLLGATE_SYSTEM_WINDOWS
+#elif defined(__linux__) && !defined(TOLLGATE_POSIX_ONLY)
+#define TOLLGATE_SYSTEM_LINUX
+#endif
+
+// A server's own threads use epoll on Linux, and Asio elsewhere.
+#if !defined(TOLLGATE_SYSTEM_LINUX) && !defined(TOLLGATE_SERVER_ASIO)
+#define TOLLGATE_SERVER_ASIO
+#endif
+#if defined(TOLLGATE_SERVER_ASIO) && !defined(TOLLGATE_WITH_ASIO)
+#define TOLLGATE_WITH_ASIO
+#endif
+
+namespace tollgate::inline v0::detail {
+
+/// Converts a number whose type differs between systems; a cast would be useless on some of them.
+template <class To, class From>
+[[nodiscard]] constexpr To number_as(From number) noexcept {
+    return static_cast<To>(number);
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_KIND_HPP
 
 // <tollgate/base/config.hpp>
 #ifndef TOLLGATE_BASE_CONFIG_HPP
@@ -6418,7 +6444,8 @@ template <class Result, class... Arguments>
 class function_ref<Result(Arguments...)> {
 public:
     template <class F>
-        requires(!std::same_as<std::remove_cvref_t<F>, function_ref> && std::is_invocable_r_v<Result, F&, Arguments...>)
+        requires(!std::same_as<std::remove_cvref_t<F>, function_ref> && std::is_object_v<std::remove_reference_t<F>> &&
+                 std::is_invocable_r_v<Result, F&, Arguments...>)
     function_ref(F&& function) noexcept
         : object_{const_cast<void*>(static_cast<const void*>(std::addressof(function)))},
           call_{[](void* object, Arguments... arguments) -> Result {
@@ -9611,7 +9638,7 @@ public:
         add_backend(std::move(name), [&backend] { return backend.statistics(); });
     }
 
-    /// Reports the CPU time, memory and descriptors of this process, as read from `/proc` (Linux only).
+    /// Reports the CPU time, memory and descriptors of this process: those that the system tells, on Linux all of them.
     TOLLGATE_DECL void watch_process();
 
     /// Returns all families, as in the response of `/metrics`.
@@ -14281,11 +14308,11 @@ private:
 
 #endif  // TOLLGATE_STORE_ANY_STORE_HPP
 
-// <tollgate/base/detail/boot_clock.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
-#define TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
+// <tollgate/base/detail/system/boot_clock.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_BOOT_CLOCK_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_BOOT_CLOCK_HPP
 
-#if defined(__linux__)
+#if defined(TOLLGATE_SYSTEM_LINUX)
 #include <time.h>
 #endif
 
@@ -14294,7 +14321,7 @@ namespace tollgate::inline v0::detail {
 /// The time since the machine started, including time in suspension, when other machines continue and data received from them
 /// grows older. It cannot be set. On Linux, `steady_clock` stops during suspension.
 [[nodiscard]] inline std::chrono::steady_clock::time_point boot_now() noexcept {
-#if defined(__linux__)
+#if defined(TOLLGATE_SYSTEM_LINUX)
     timespec now{};
     if (::clock_gettime(CLOCK_BOOTTIME, &now) == 0)
         return std::chrono::steady_clock::time_point{std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec}};
@@ -14304,7 +14331,7 @@ namespace tollgate::inline v0::detail {
 
 }  // namespace tollgate::detail
 
-#endif  // TOLLGATE_BASE_DETAIL_BOOT_CLOCK_HPP
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_BOOT_CLOCK_HPP
 
 // <tollgate/store/cache_invalidation_feed.hpp>
 #ifndef TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
@@ -16151,7 +16178,19 @@ template <class Steps, class ScriptOf>
 #ifndef TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
 #define TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
 
-/// Declares `asio::any_io_executor`, for headers that do not include Asio.
+/// Declares `asio::any_io_executor`, for headers that do not include Asio. With `TOLLGATE_BOOST_ASIO`, defined for the whole program,
+/// Boost.Asio takes the place of standalone Asio: in the library, `asio` names it.
+
+#if defined(TOLLGATE_BOOST_ASIO)
+
+#include <boost/asio/any_io_executor.hpp>  // an alias, which cannot be declared
+
+namespace tollgate::inline v0 {
+namespace asio = boost::asio;
+}
+
+#else
+
 namespace asio {
 
 #if defined(ASIO_USE_TS_EXECUTOR_AS_DEFAULT)
@@ -16163,7 +16202,27 @@ class any_io_executor;
 
 }  // namespace asio
 
+#endif
+
 #endif  // TOLLGATE_BASE_DETAIL_ANY_IO_EXECUTOR_HPP
+
+// <tollgate/base/detail/system/socket_handle.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_SOCKET_HANDLE_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_SOCKET_HANDLE_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// What the system's functions call a socket. On Windows it is the type `SOCKET`, whose header would define hundreds of macros.
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+using native_socket = std::uintptr_t;
+#else
+using native_socket = int;
+#endif
+inline constexpr native_socket no_socket = ~native_socket{0};
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_SOCKET_HANDLE_HPP
 
 // <tollgate/server/server_settings.hpp>
 #ifndef TOLLGATE_SERVER_SERVER_SETTINGS_HPP
@@ -16175,10 +16234,14 @@ namespace server_detail {
 class tls_context;
 }
 
+/// The system's type of a socket: a descriptor of type `int`, and on Windows an unsigned integer of a pointer's size (`SOCKET`).
+using socket_handle = detail::native_socket;
+
 /// An address to listen on: an IPv4 or IPv6 address as text, and a port; port 0 selects a free port. Or `unix:` and the path of a Unix
 /// domain socket, with port 0: its file is created with mode `server_settings::unix_socket_mode` and removed at the end; a file that a
-/// crash has left is replaced if no process listens on it. Its connections have the peer 127.0.0.1: if a proxy connects there, list that
-/// address as a trusted proxy.
+/// crash has left is replaced if no process listens on it. Except on Linux, the server locks a file beside it while it
+/// listens, whose name ends in `.lock`. Its connections have the peer 127.0.0.1: if a proxy connects there, list that address as a trusted
+/// proxy. Windows has no such sockets: `start` fails (unavailable).
 struct listen_address {
     std::string address;
     std::uint16_t port = 0;
@@ -16216,7 +16279,7 @@ struct server_settings {
     std::vector<listen_address> more_addresses = {};  ///< further addresses to listen on
     /// Sockets that are already bound and listening, which replace all addresses. The program that starts this process passes them, such as
     /// systemd. The server closes its descriptors at the end; other processes that hold the sockets can still accept.
-    std::vector<int> listening_sockets = {};
+    std::vector<socket_handle> listening_sockets = {};
     unsigned unix_socket_mode = 0660;  ///< mode of the file of a Unix domain socket: its owner and group may connect
     tls_source tls = {};               ///< the certificate, such as `{"cert.pem", "key.pem"}`; empty: no TLS
 
@@ -16373,7 +16436,7 @@ public:
     /// OpenSSL returns no random bytes.
     ///
     /// On Linux these threads use epoll. Elsewhere, or if `TOLLGATE_SERVER_ASIO` is defined for the whole program, they use Asio; then this
-    /// constructor is defined in `<tollgate/server/asio_server.hpp>`.
+    /// header includes `<tollgate/server/asio_server.hpp>`.
     TOLLGATE_COLD explicit server(http::handler_ref handler, server_settings settings = {});
 
     /// Constructs a server on `executor`, which several threads may run. Connections are divided among `settings.threads` event loops, each
@@ -16693,23 +16756,268 @@ inline std::string take_openssl_error() {
 
 #endif  // TOLLGATE_BASE_DETAIL_OPENSSL_ERROR_HPP
 
-// <tollgate/base/detail/would_block.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_WOULD_BLOCK_HPP
-#define TOLLGATE_BASE_DETAIL_WOULD_BLOCK_HPP
+// <tollgate/base/detail/system/windows.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_WINDOWS_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_WINDOWS_HPP
 
+/// The headers of Windows, without the rarely used ones: their macros would break those of OpenSSL.
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+
+#if !defined(WIN32_LEAN_AND_MEAN)
+#define WIN32_LEAN_AND_MEAN
+#define TOLLGATE_MADE_LEAN
+#endif
+
+#include <winsock2.h>  // before windows.h, which would bring an older one
+#include <ws2tcpip.h>
+#include <windows.h>
+#include <psapi.h>
+
+#if defined(TOLLGATE_MADE_LEAN)
+#undef WIN32_LEAN_AND_MEAN
+#undef TOLLGATE_MADE_LEAN
+#endif
+
+#endif
+
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_WINDOWS_HPP
+
+// <tollgate/base/detail/system/sockets.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_SOCKETS_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_SOCKETS_HPP
+
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#endif
+#if defined(TOLLGATE_SYSTEM_LINUX)
+#include <linux/filter.h>
+#include <linux/sockios.h>
+#endif
+
+/// The functions of sockets that differ between systems. None of them raises a signal. Those that fail set `last_socket_error`.
 namespace tollgate::inline v0::detail {
 
-/// Returns true if `error`, of a non-blocking call, means that it would block: there are two names, with the same number on most systems.
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+
+/// Windows wants this before the first socket or name lookup. It stays in effect until the process ends.
+inline void use_sockets() noexcept {
+    static const int started = [] {
+        WSADATA about{};
+        return ::WSAStartup(MAKEWORD(2, 2), &about);
+    }();
+    (void)started;
+}
+
+[[nodiscard]] inline int last_socket_error() noexcept { return ::WSAGetLastError(); }
+[[nodiscard]] inline bool would_block(int error) noexcept { return error == WSAEWOULDBLOCK; }
+[[nodiscard]] inline bool was_interrupted(int error) noexcept { return error == WSAEINTR; }
+[[nodiscard]] inline bool is_connecting(int error) noexcept { return error == WSAEWOULDBLOCK; }
+[[nodiscard]] inline bool is_unknown_family(int error) noexcept { return error == WSAEAFNOSUPPORT; }
+/// The client has left before it was accepted.
+[[nodiscard]] inline bool has_left(int error) noexcept { return error == WSAECONNRESET; }
+/// A socket cannot be bound or connected for want of a local address or port.
+[[nodiscard]] inline bool has_no_address(int error) noexcept { return error == WSAEADDRNOTAVAIL; }
+/// No socket or memory is left.
+[[nodiscard]] inline bool is_exhausted(int error) noexcept { return error == WSAEMFILE || error == WSAENOBUFS; }
+
+inline constexpr int sending_direction = SD_SEND;
+inline constexpr int receiving_direction = SD_RECEIVE;
+inline constexpr int both_directions = SD_BOTH;
+/// Windows lets another process take over a port that is used with SO_REUSEADDR.
+inline constexpr int listener_option = SO_EXCLUSIVEADDRUSE;
+
+/// The resolver has failed for want of something on this machine; `cause` is its `errno`.
+[[nodiscard]] inline bool is_local_lookup_failure(int failed, int) noexcept {
+    return failed == WSA_NOT_ENOUGH_MEMORY || is_exhausted(failed);
+}
+
+inline void close_handle(native_socket one) noexcept { ::closesocket(one); }
+
+[[nodiscard]] inline bool make_non_blocking(native_socket one) noexcept {
+    u_long on = 1;
+    return ::ioctlsocket(one, static_cast<long>(FIONBIO), &on) == 0 &&
+           ::SetHandleInformation(reinterpret_cast<HANDLE>(one), HANDLE_FLAG_INHERIT, 0) != 0;
+}
+
+[[nodiscard]] inline std::ptrdiff_t receive_some(native_socket from, char* into, std::size_t bytes) noexcept {
+    return ::recv(from, into, static_cast<int>(bytes), 0);
+}
+[[nodiscard]] inline std::ptrdiff_t send_some(native_socket to, const char* from, std::size_t bytes) noexcept {
+    return ::send(to, from, static_cast<int>(bytes), 0);
+}
+
+inline bool set_option(native_socket one, int level, int name) noexcept {
+    const int on = 1;
+    return ::setsockopt(one, level, name, reinterpret_cast<const char*>(&on), sizeof on) == 0;
+}
+inline bool get_option(native_socket one, int level, int name, int& value) noexcept {
+    int bytes = sizeof value;
+    return ::getsockopt(one, level, name, reinterpret_cast<char*>(&value), &bytes) == 0;
+}
+
+inline int poll_sockets(pollfd* all, unsigned count, int milliseconds) noexcept { return ::WSAPoll(all, count, milliseconds); }
+
+#else
+
+inline void use_sockets() noexcept {}
+
+[[nodiscard]] inline int last_socket_error() noexcept { return errno; }
+/// There are two names, with the same number on most systems.
 [[nodiscard]] inline bool would_block(int error) noexcept {
 #if EAGAIN != EWOULDBLOCK
     if (error == EWOULDBLOCK) return true;
 #endif
     return error == EAGAIN;
 }
+[[nodiscard]] inline bool was_interrupted(int error) noexcept { return error == EINTR; }
+[[nodiscard]] inline bool is_connecting(int error) noexcept { return error == EINPROGRESS; }
+[[nodiscard]] inline bool is_unknown_family(int error) noexcept { return error == EAFNOSUPPORT; }
+/// The client has left before it was accepted.
+[[nodiscard]] inline bool has_left(int error) noexcept { return error == ECONNABORTED; }
+/// A socket cannot be bound or connected for want of a local address or port.
+[[nodiscard]] inline bool has_no_address(int error) noexcept { return error == EADDRNOTAVAIL; }
+/// No descriptor or memory is left.
+[[nodiscard]] inline bool is_exhausted(int error) noexcept {
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+inline constexpr int sending_direction = SHUT_WR;
+inline constexpr int receiving_direction = SHUT_RD;
+inline constexpr int both_directions = SHUT_RDWR;
+inline constexpr int listener_option = SO_REUSEADDR;  // a restart need not wait for old connections to expire
+
+// Linux and the BSDs have a flag for each call, macOS an option of the socket.
+#if defined(TOLLGATE_POSIX_ONLY)
+inline constexpr int send_flags = 0;
+#elif defined(MSG_NOSIGNAL)
+inline constexpr int send_flags = MSG_NOSIGNAL;
+#else
+inline constexpr int send_flags = 0;
+#endif
+
+/// The resolver has failed for want of something on this machine; `cause` is its `errno`.
+[[nodiscard]] inline bool is_local_lookup_failure(int failed, int cause) noexcept {
+    return failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS;
+}
+
+inline void close_handle(native_socket one) noexcept { ::close(one); }
+
+[[nodiscard]] inline bool make_non_blocking(native_socket one) noexcept {
+    const int flags = ::fcntl(one, F_GETFL, 0);
+    return flags >= 0 && ::fcntl(one, F_SETFL, flags | O_NONBLOCK) == 0 && ::fcntl(one, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+[[nodiscard]] inline std::ptrdiff_t receive_some(native_socket from, char* into, std::size_t bytes) noexcept {
+    return ::recv(from, into, bytes, 0);
+}
+[[nodiscard]] inline std::ptrdiff_t send_some(native_socket to, const char* from, std::size_t bytes) noexcept {
+    return ::send(to, from, bytes, send_flags);
+}
+
+inline bool set_option(native_socket one, int level, int name) noexcept {
+    const int on = 1;
+    return ::setsockopt(one, level, name, &on, sizeof on) == 0;
+}
+inline bool get_option(native_socket one, int level, int name, int& value) noexcept {
+    socklen_t bytes = sizeof value;
+    return ::getsockopt(one, level, name, &value, &bytes) == 0;
+}
+
+inline int poll_sockets(pollfd* all, unsigned count, int milliseconds) noexcept {
+    return ::poll(all, number_as<nfds_t>(count), milliseconds);
+}
+
+#endif
+
+[[nodiscard]] inline std::string socket_error_text(int error) { return std::system_category().message(error); }
+
+#if defined(TOLLGATE_SYSTEM_LINUX)
+
+/// A stream socket that never waits, and that programs started by this process do not get; `no_socket` after a failure.
+[[nodiscard]] inline native_socket open_socket(int family) noexcept {
+    return ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+/// A connection of a listening socket, made as `open_socket` makes one.
+[[nodiscard]] inline native_socket accept_socket(native_socket listening, sockaddr* from, socklen_t* bytes) noexcept {
+    return ::accept4(listening, from, bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+/// Returns true if the peer has not yet acknowledged everything. Returns false where the system cannot tell.
+[[nodiscard]] inline bool has_unacknowledged(native_socket one) noexcept {
+    int bytes = 0;
+    return ::ioctl(one, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
+
+/// A listening TCP socket drops segments with SYN and without ACK. Nothing happens where the system has no packet filters.
+inline void drop_new_handshakes(native_socket listening) noexcept {
+    // The flags are byte 13 of the TCP header (RFC 9293 section 3.1), where the data begins that the filter of a TCP socket sees.
+    constexpr std::uint32_t flags_at = 13, syn = 0x02, ack = 0x10, whole_segment = 0xffffffff;
+    sock_filter program[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, flags_at), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, syn | ack),
+                             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syn, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
+                             BPF_STMT(BPF_RET | BPF_K, whole_segment)};
+    const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
+    (void)::setsockopt(listening, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+}
+
+#else
+
+/// What the other systems do in several calls. A program that another thread starts between them gets the socket, too.
+[[nodiscard]] inline native_socket prepared_socket(native_socket one) noexcept {
+    if (one == no_socket) return no_socket;
+#if defined(SO_NOSIGPIPE)
+    (void)set_option(one, SOL_SOCKET, SO_NOSIGPIPE);
+#endif
+    if (make_non_blocking(one)) return one;
+    const int error = last_socket_error();
+    close_handle(one);
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+    ::WSASetLastError(error);
+#else
+    errno = error;
+#endif
+    return no_socket;
+}
+
+[[nodiscard]] inline native_socket open_socket(int family) noexcept {
+    use_sockets();
+    return prepared_socket(::socket(family, SOCK_STREAM, 0));
+}
+[[nodiscard]] inline native_socket accept_socket(native_socket listening, sockaddr* from, socklen_t* bytes) noexcept {
+    return prepared_socket(::accept(listening, from, bytes));
+}
+[[nodiscard]] inline bool has_unacknowledged([[maybe_unused]] native_socket one) noexcept {
+    int bytes = 0;
+#if defined(SO_NWRITE)  // macOS
+    if (!get_option(one, SOL_SOCKET, SO_NWRITE, bytes)) return false;
+#elif defined(FIONWRITE)  // FreeBSD, NetBSD
+    if (::ioctl(one, FIONWRITE, &bytes) != 0) return false;
+#elif defined(TIOCOUTQ) && !defined(TOLLGATE_SYSTEM_WINDOWS)
+    if (::ioctl(one, TIOCOUTQ, &bytes) != 0) return false;
+#endif
+    return bytes > 0;
+}
+inline void drop_new_handshakes(native_socket) noexcept {}
+
+#endif
+
+/// Returns true if a socket is open and has received nothing that was not read. Does not wait.
+[[nodiscard]] inline bool is_silent(native_socket one) noexcept {
+    pollfd polled{one, POLLIN, 0};
+    return poll_sockets(&polled, 1, 0) == 0;
+}
 
 }  // namespace tollgate::detail
 
-#endif  // TOLLGATE_BASE_DETAIL_WOULD_BLOCK_HPP
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_SOCKETS_HPP
 
 // <tollgate/base/detail/client_socket.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
@@ -16748,20 +17056,23 @@ namespace tollgate::inline v0::detail {
 
 /// Returns true if a connection that waits for its next request is open and has received nothing since the last response, neither in
 /// `socket` nor in `tls`, which is null for a plain connection.
-[[nodiscard]] inline bool is_quiet(int socket, SSL* tls) noexcept {
+[[nodiscard]] inline bool is_quiet(native_socket socket, SSL* tls) noexcept {
     if (tls != nullptr && (SSL_pending(tls) != 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) != 0)) return false;
-    char byte = 0;
-    const auto peeked = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return peeked < 0 && would_block(errno);
+    return is_silent(socket);
 }
 
 }  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_CLIENT_SOCKET_HPP
 
-// <tollgate/base/detail/start_thread.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_START_THREAD_HPP
-#define TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+// <tollgate/base/detail/system/start_thread.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_START_THREAD_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_START_THREAD_HPP
+
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
+#include <pthread.h>
+#include <signal.h>
+#endif
 
 namespace tollgate::inline v0::detail {
 
@@ -16769,6 +17080,12 @@ namespace tollgate::inline v0::detail {
 /// delivered to the program's own threads, where it expects them: by a handler, `sigwait` or `signalfd`.
 ///
 /// Not blocked are signals that a thread causes itself, whose handlers report crashes, and SIGPROF, with which profilers sample threads.
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+class blocked_signals {
+public:
+    blocked_signals() noexcept {}  // Windows interrupts no thread for a signal
+};
+#else
 class blocked_signals {
 public:
     blocked_signals() noexcept {
@@ -16784,6 +17101,7 @@ public:
 private:
     sigset_t before_;
 };
+#endif
 
 /// Starts a thread of the library's own, which takes none of the process's signals. With glibc, it cannot be cancelled. Throws
 /// `std::system_error`, or what copying `body` throws.
@@ -16803,7 +17121,7 @@ template <class Body>
 
 }  // namespace tollgate::detail
 
-#endif  // TOLLGATE_BASE_DETAIL_START_THREAD_HPP
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_START_THREAD_HPP
 
 // <tollgate/base/detail/lookup_pool.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_LOOKUP_POOL_HPP
@@ -17157,6 +17475,7 @@ private:
         hints.ai_socktype = SOCK_STREAM;
         hints.ai_flags = flags;
         addrinfo* found = nullptr;
+        use_sockets();
         int failed = resolver(host.c_str(), nullptr, &hints, &found);
         try {
             if (failed == 0) return {.addresses = {found, &::freeaddrinfo}};
@@ -17198,6 +17517,98 @@ struct host_address {
 }  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
+
+// <tollgate/base/detail/system/process.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_PROCESS_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_PROCESS_HPP
+
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstdio>
+#endif
+
+/// What the system tells about this process.
+namespace tollgate::inline v0::detail {
+
+/// For metrics. Empty: the system does not tell.
+struct process_figures {
+    std::optional<double> cpu_seconds{};
+    std::optional<std::uint64_t> resident_bytes{};
+    std::optional<std::int64_t> open_files{};
+};
+
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+
+using process_id = int;
+/// Always the same: no process has a copy of another one's objects.
+[[nodiscard]] inline process_id process_number() noexcept { return 1; }
+
+[[nodiscard]] inline std::size_t open_files_max() noexcept { return (std::numeric_limits<std::size_t>::max)(); }
+
+[[nodiscard]] inline process_figures read_process_figures() noexcept {
+    process_figures figures;
+    FILETIME begun{}, ended{}, in_kernel{}, in_user{};
+    if (::GetProcessTimes(::GetCurrentProcess(), &begun, &ended, &in_kernel, &in_user) != 0) {
+        const auto in_seconds = [](const FILETIME& time) {  // counted in 100 ns
+            return static_cast<double>(std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime) / 1e7;
+        };
+        figures.cpu_seconds = in_seconds(in_kernel) + in_seconds(in_user);
+    }
+    PROCESS_MEMORY_COUNTERS memory{};
+    if (::K32GetProcessMemoryInfo(::GetCurrentProcess(), &memory, sizeof memory) != 0) figures.resident_bytes = memory.WorkingSetSize;
+    return figures;
+}
+
+#else
+
+using process_id = pid_t;
+[[nodiscard]] inline process_id process_number() noexcept { return ::getpid(); }
+
+/// The number of descriptors that this process may have; the largest number if unlimited.
+[[nodiscard]] inline std::size_t open_files_max() noexcept {
+    rlimit limit{};
+    const bool limited = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return limited ? number_as<std::size_t>(limit.rlim_cur) : (std::numeric_limits<std::size_t>::max)();
+}
+
+[[nodiscard]] inline process_figures read_process_figures() noexcept {
+    process_figures figures;
+    rusage used{};
+    if (::getrusage(RUSAGE_SELF, &used) == 0) {
+        const auto in_seconds = [](const timeval& time) {
+            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+        };
+        figures.cpu_seconds = in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
+    }
+#if defined(TOLLGATE_SYSTEM_LINUX)
+    constexpr const char* own_descriptors = "/proc/self/fd";
+    if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
+        unsigned long all = 0, resident = 0;
+        if (std::fscanf(file, "%lu %lu", &all, &resident) == 2)
+            figures.resident_bytes = std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+        std::fclose(file);
+    }
+#else
+    constexpr const char* own_descriptors = "/dev/fd";
+#endif
+    if (DIR* const open = ::opendir(own_descriptors)) {
+        std::int64_t count = -3;  // `.`, `..` and the directory itself
+        while (::readdir(open) != nullptr) ++count;
+        ::closedir(open);
+        figures.open_files = count;
+    }
+    return figures;
+}
+
+#endif
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_PROCESS_HPP
 
 // <tollgate/base/detail/thread_mark.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_THREAD_MARK_HPP
@@ -17249,14 +17660,14 @@ public:
     ~owning_process() = default;
 
     /// Before this call, nothing is owned. Call it before the first thread is started.
-    void take() noexcept { id_.store(::getpid(), std::memory_order_relaxed); }
+    void take() noexcept { id_.store(process_number(), std::memory_order_relaxed); }
     [[nodiscard]] bool is_parent() const noexcept {
-        const pid_t id = id_.load(std::memory_order_relaxed);
-        return id != 0 && id != ::getpid();
+        const process_id id = id_.load(std::memory_order_relaxed);
+        return id != 0 && id != process_number();
     }
 
 private:
-    std::atomic<pid_t> id_{0};  // one thread may start what another one stops
+    std::atomic<process_id> id_{0};  // one thread may start what another one stops
 };
 
 /// A condition variable for objects that a child process may destroy: their destructor would wait for the parent's waiting threads.
@@ -17751,6 +18162,360 @@ void reconnecting_pool<Connection>::report(bool up, std::string_view reason) noe
 }  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_RECONNECTING_POOL_HPP
+
+// <tollgate/base/detail/system/files.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_FILES_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_FILES_HPP
+
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+#include <cstdio>
+#include <cstdlib>
+#else
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+/// What the standard library does not offer for files: modes, identities, and opening without waiting.
+namespace tollgate::inline v0::detail {
+
+/// Device and number of a file.
+using file_identity = std::pair<std::uint64_t, std::uint64_t>;
+
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+
+/// Files cannot be distinguished. Windows does not let a file be removed or replaced while it is open.
+[[nodiscard]] inline std::optional<file_identity> identity_of_file(const std::string&, bool) noexcept { return std::nullopt; }
+/// A file inherits the rights of its directory.
+inline void make_private_file(const std::string&) {}
+[[nodiscard]] inline int refusal_of_directory(const std::string&) noexcept { return 0; }
+[[nodiscard]] inline int open_null() noexcept { return -1; }  // no descriptors run out
+inline void close_null(int) noexcept {}
+
+[[nodiscard]] inline int read_into(const std::string& file, char* into, std::size_t bytes_max, std::size_t& bytes) noexcept {
+    bytes = 0;
+    std::FILE* const from = std::fopen(file.c_str(), "rb");
+    if (from == nullptr) return errno;
+    bytes = std::fread(into, 1, bytes_max, from);
+    const int error = std::ferror(from) != 0 ? EIO : 0;
+    std::fclose(from);
+    return error;
+}
+
+/// The file that `hosts(5)` describes on other systems.
+[[nodiscard]] inline std::string hosts_file() {
+    const char* const root = std::getenv("SystemRoot");
+    return (root != nullptr ? std::string{root} : "C:\\Windows") + "\\System32\\drivers\\etc\\hosts";
+}
+
+#else
+
+/// Empty if there is no such file, or it is empty and must not be.
+[[nodiscard]] inline std::optional<file_identity> identity_of_file(const std::string& path, bool may_be_empty) noexcept {
+    struct stat found{};
+    if (::stat(path.c_str(), &found) != 0 || (found.st_size <= 0 && !may_be_empty)) return std::nullopt;
+    return file_identity{number_as<std::uint64_t>(found.st_dev), number_as<std::uint64_t>(found.st_ino)};
+}
+
+/// Creates an empty file with mode 0600 unless it exists. It is created under another name first, because this process must not close it
+/// when others may have locked it: that would drop their locks within this process. If `path` is a link to a file that does not exist,
+/// that file is created. Whoever opens the file reports a failure.
+inline void make_private_file(std::string path) {
+    if (::access(path.c_str(), F_OK) == 0) return;
+    char target[4096];
+    for (int links = 0; links < 40; ++links) {  // the number of links that Linux follows
+        const auto bytes = ::readlink(path.c_str(), target, sizeof target);
+        if (bytes < 0) break;
+        const std::string_view named{target, static_cast<std::size_t>(bytes)};
+        const auto directory = named.starts_with('/') ? std::string::npos : path.rfind('/');
+        path.replace(directory == std::string::npos ? 0 : directory + 1, std::string::npos, named);
+    }
+    std::string unfinished = path + ".new-XXXXXX";
+    const int descriptor = ::mkstemp(unfinished.data());  // 0600
+    if (descriptor < 0) return;
+    ::close(descriptor);
+    // Fails if another process was quicker; then its file is used. A file system without hard links has no permissions
+    // to preserve either.
+    [[maybe_unused]] const int linked = ::link(unfinished.c_str(), path.c_str());
+    ::unlink(unfinished.c_str());
+}
+
+/// The error if files in this directory cannot be created or written, for want of rights or on a read-only file system; otherwise 0.
+[[nodiscard]] inline int refusal_of_directory(const std::string& directory) noexcept {
+    const bool refused = ::access(directory.c_str(), W_OK | X_OK) != 0 && (errno == EROFS || errno == EACCES);
+    return refused ? errno : 0;
+}
+
+/// A descriptor that does nothing but take a place, which `close_null` sets free.
+[[nodiscard]] inline int open_null() noexcept { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
+inline void close_null(int one) noexcept { ::close(one); }
+
+/// Reads at most `bytes_max` of a file or of a shell's pipe, `<(command)`. Returns the error, or 0.
+[[nodiscard]] inline int read_into(const std::string& file, char* into, std::size_t bytes_max, std::size_t& bytes) noexcept {
+    bytes = 0;
+    // A FIFO that no process writes to is empty. Without O_NONBLOCK, opening it would wait for one.
+    const int from = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (from < 0) return errno;
+    int error = ::fcntl(from, F_SETFL, O_RDONLY) != 0 ? errno : 0;
+    while (error == 0 && bytes < bytes_max) {
+        const auto count = ::read(from, into + bytes, bytes_max - bytes);
+        if (count == 0) break;
+        if (count > 0) bytes += static_cast<std::size_t>(count);
+        else if (errno != EINTR) error = errno;
+    }
+    ::close(from);
+    return error;
+}
+
+[[nodiscard]] inline std::string hosts_file() { return "/etc/hosts"; }
+
+#endif
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_FILES_HPP
+
+// <tollgate/base/detail/system/page_buffer.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_PAGE_BUFFER_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_PAGE_BUFFER_HPP
+
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
+#include <sys/mman.h>
+#endif
+
+namespace tollgate::inline v0::detail {
+
+/// Memory in whole pages from the system, returned as soon as it is released. A heap would keep the peak of thousands
+/// of connections, because long-lived small allocations lie between their buffers.
+class page_buffer {
+public:
+    page_buffer() noexcept = default;
+    /// At least `bytes`; throws `std::bad_alloc`.
+    explicit page_buffer(std::size_t bytes) : data_{static_cast<char*>(allocate(bytes))}, bytes_{rounded(bytes)} {}
+    page_buffer(page_buffer&& other) noexcept
+        : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)} {}
+    page_buffer& operator=(page_buffer&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~page_buffer() {
+        if (data_ != nullptr) release(data_, bytes_);
+    }
+
+    [[nodiscard]] char* data() const noexcept { return data_; }
+    [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
+
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+    static void* allocate(std::size_t bytes) {
+        void* const data = ::VirtualAlloc(nullptr, rounded(bytes), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+        if (data == nullptr) throw std::bad_alloc{};
+        return data;
+    }
+    static void release(void* data, std::size_t) noexcept { ::VirtualFree(data, 0, MEM_RELEASE); }
+#else
+    static void* allocate(std::size_t bytes) {
+        void* const data = ::mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) throw std::bad_alloc{};
+        return data;
+    }
+    static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
+#endif
+
+private:
+    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger pages waste more at the end
+    static constexpr std::size_t rounded(std::size_t bytes) noexcept {
+        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    }
+
+    char* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_PAGE_BUFFER_HPP
+
+// <tollgate/base/detail/system/unix_socket.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_UNIX_SOCKET_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_UNIX_SOCKET_HPP
+
+#if !defined(TOLLGATE_SYSTEM_WINDOWS)
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#endif
+
+/// Unix domain sockets at paths. On Windows there are none.
+namespace tollgate::inline v0::detail {
+
+/// A listening socket, or the call that failed and its error.
+struct opened_path {
+    native_socket socket = no_socket;
+    const char* failed = nullptr;
+    int error = 0;
+};
+
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+
+class socket_file {
+public:
+    explicit socket_file(std::string_view) {}
+    void identify() noexcept {}
+    void remove() noexcept {}
+    [[nodiscard]] opened_path listen(int, unsigned) const noexcept { return {no_socket, "Unix domain sockets", WSAEAFNOSUPPORT}; }
+};
+
+[[nodiscard]] inline bool is_path_socket(const sockaddr&) noexcept { return false; }
+[[nodiscard]] inline std::string path_of(const sockaddr&, std::size_t) { return {}; }
+[[nodiscard]] constexpr std::size_t path_bytes_max() noexcept { return 108; }
+
+#else
+
+// Linux distinguishes a full backlog (EAGAIN) from a socket on which no process listens (ECONNREFUSED). Elsewhere both are refused, so a
+// lock on a file beside the socket tells whether a server listens.
+#if defined(TOLLGATE_SYSTEM_LINUX)
+inline constexpr bool locks_socket_files = false;
+#else
+inline constexpr bool locks_socket_files = true;
+#endif
+
+/// The size that a path must not reach.
+[[nodiscard]] constexpr std::size_t path_bytes_max() noexcept { return sizeof(sockaddr_un{}.sun_path); }
+
+/// The file of a Unix domain socket that this process listens at. Its inode is not used again while it listens.
+template <bool Locks>
+class basic_socket_file {
+public:
+    explicit basic_socket_file(std::string_view path) : path_{path} {}
+    basic_socket_file(basic_socket_file&& from) noexcept
+        : path_{std::move(from.path_)}, device_{from.device_}, inode_{from.inode_}, lock_{std::exchange(from.lock_, -1)} {}
+    basic_socket_file& operator=(basic_socket_file&&) = delete;
+    ~basic_socket_file() { unlock(); }
+
+    /// Makes the file and listens. A file that a crash has left is replaced if no process listens at it. Precondition: the path is not
+    /// empty, has no NUL, and is shorter than `path_bytes_max`.
+    [[nodiscard]] opened_path listen(int backlog, unsigned mode) noexcept {
+        if (Locks && !lock()) return {no_socket, "lock", errno};
+        sockaddr_un name{};
+        name.sun_family = AF_UNIX;
+        std::memcpy(name.sun_path, path_.data(), path_.size());
+        const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path_.size() + 1);
+        const native_socket opened = open_socket(AF_UNIX);
+        if (opened == no_socket) return {no_socket, "socket", errno};
+        const auto failure = [opened](const char* call) {
+            const int error = errno;
+            close_handle(opened);
+            return opened_path{no_socket, call, error};
+        };
+        int bound = ::bind(opened, reinterpret_cast<const sockaddr*>(&name), bytes);
+        if (bound != 0 && errno == EADDRINUSE) {
+            if (!is_socket()) errno = EEXIST;
+            else if (remove_stale(name, bytes)) bound = ::bind(opened, reinterpret_cast<const sockaddr*>(&name), bytes);
+            else errno = EADDRINUSE;
+        }
+        if (bound != 0) return failure("bind");
+        const char* failed = nullptr;
+        // Set before `listen`, so that only permitted users can connect.
+        if (::chmod(path_.c_str(), number_as<mode_t>(mode)) != 0) failed = "chmod";
+        else if (::listen(opened, backlog) != 0) failed = "listen";
+        if (failed == nullptr) return {opened, nullptr, 0};
+        const int reason = errno;
+        ::unlink(path_.c_str());
+        errno = reason;
+        return failure(failed);
+    }
+    /// Records which file it is, when it has been made.
+    void identify() noexcept {
+        struct stat found{};
+        if (::lstat(path_.c_str(), &found) != 0) return;
+        device_ = number_as<std::uint64_t>(found.st_dev);
+        inode_ = number_as<std::uint64_t>(found.st_ino);
+    }
+    /// Does nothing if there was no file, or the path now names another one, such as that of another server.
+    void remove() noexcept {
+        struct stat found{};
+        if (inode_ != 0 && ::lstat(path_.c_str(), &found) == 0 && number_as<std::uint64_t>(found.st_dev) == device_ &&
+            number_as<std::uint64_t>(found.st_ino) == inode_)
+            ::unlink(path_.c_str());
+        unlock();
+    }
+
+private:
+    [[nodiscard]] bool is_socket() const noexcept {
+        struct stat found{};
+        return ::lstat(path_.c_str(), &found) == 0 && S_ISSOCK(found.st_mode);
+    }
+    /// Removes the file if no process listens at it. False if one listens.
+    [[nodiscard]] bool remove_stale(const sockaddr_un& name, socklen_t bytes) const noexcept {
+        const native_socket asking = open_socket(AF_UNIX);
+        if (asking == no_socket) return false;
+        const bool is_refused = ::connect(asking, reinterpret_cast<const sockaddr*>(&name), bytes) != 0 && errno == ECONNREFUSED;
+        close_handle(asking);
+        return is_refused && ::unlink(path_.c_str()) == 0;
+    }
+
+    /// False if another server has the lock, or it cannot be made; `errno` tells why.
+    [[nodiscard]] bool lock() noexcept {
+        char path[sizeof(sockaddr_un{}.sun_path) + 8];
+        lock_path(path);
+        constexpr int tries_max = 10;
+        for (int i = 0; i < tries_max; ++i) {
+            const int opened = ::open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+            if (opened < 0) return false;
+            if (::flock(opened, LOCK_EX | LOCK_NB) != 0) {
+                if (would_block(errno)) errno = EADDRINUSE;
+                const int error = errno;
+                ::close(opened);
+                errno = error;
+                return false;
+            }
+            // The server that had the lock may have removed the file meanwhile.
+            struct stat locked{}, named{};
+            if (::fstat(opened, &locked) == 0 && ::lstat(path, &named) == 0 && locked.st_dev == named.st_dev &&
+                locked.st_ino == named.st_ino) {
+                lock_ = opened;
+                return true;
+            }
+            ::close(opened);
+        }
+        errno = EADDRINUSE;
+        return false;
+    }
+    void unlock() noexcept {
+        if (lock_ < 0) return;
+        char path[sizeof(sockaddr_un{}.sun_path) + 8];
+        lock_path(path);
+        ::unlink(path);
+        ::close(std::exchange(lock_, -1));
+    }
+    void lock_path(char* into) const noexcept {
+        std::memcpy(into, path_.data(), path_.size());
+        std::memcpy(into + path_.size(), ".lock", sizeof ".lock");
+    }
+
+    std::string path_;
+    std::uint64_t device_ = 0;
+    std::uint64_t inode_ = 0;
+    int lock_ = -1;
+};
+
+using socket_file = basic_socket_file<locks_socket_files>;
+
+[[nodiscard]] inline bool is_path_socket(const sockaddr& name) noexcept { return name.sa_family == AF_UNIX; }
+/// The path of a name, of which the system has told `bytes`.
+[[nodiscard]] inline std::string path_of(const sockaddr& name, std::size_t bytes) {
+    if (bytes <= offsetof(sockaddr_un, sun_path)) return {};
+    const char* const path = reinterpret_cast<const sockaddr_un&>(name).sun_path;
+    return {path, ::strnlen(path, bytes - offsetof(sockaddr_un, sun_path))};
+}
+
+#endif
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_UNIX_SOCKET_HPP
 
 // <tollgate/http/detail/chunked_body.hpp>
 #ifndef TOLLGATE_HTTP_DETAIL_CHUNKED_BODY_HPP
@@ -18618,8 +19383,8 @@ inline void deadline_wheel::advance() noexcept {
 /// The system calls of sockets. None of them waits or raises a signal.
 namespace tollgate::inline v0::server_detail {
 
-using socket_handle = int;
-inline constexpr socket_handle no_socket = -1;
+using tollgate::detail::no_socket;
+using tollgate::detail::socket_file;
 
 enum class io_state : std::uint8_t { done, would_block, closed };
 
@@ -18634,21 +19399,6 @@ struct listening_socket {
     listen_address at;
     bool ipv6 = false;
     bool is_shared = false;  ///< others accept at it, too: it is closed without ending it for them
-};
-
-/// The file of a Unix domain socket that this process listens at. Its inode is not used again while it listens.
-class socket_file {
-public:
-    explicit socket_file(std::string_view path) : path_{path} {}
-    /// Records which file it is, when it has been made.
-    TOLLGATE_COLD void identify() noexcept;
-    /// Does nothing if there was no file, or the path now names another one, such as that of another server.
-    TOLLGATE_COLD void remove() const noexcept;
-
-private:
-    std::string path_;
-    std::uint64_t device_ = 0;
-    std::uint64_t inode_ = 0;
 };
 
 /// Returns `closed` at the end of the stream, too. Precondition: `into` is not empty.
@@ -18686,9 +19436,6 @@ void distribute(const std::vector<listening_socket>& sockets, const Loops& loops
     }
 }
 
-/// The number of descriptors that this process may have; a very large number if unlimited.
-[[nodiscard]] TOLLGATE_COLD std::size_t open_files_max() noexcept;
-
 /// A reserved descriptor, to refuse a client when no other is left.
 class spare_descriptor {
 public:
@@ -18697,8 +19444,12 @@ public:
     spare_descriptor& operator=(const spare_descriptor&) = delete;
     ~spare_descriptor() { close(); }
 
-    TOLLGATE_DECL void open() noexcept;
-    TOLLGATE_DECL void close() noexcept;
+    void open() noexcept {
+        if (descriptor_ < 0) descriptor_ = tollgate::detail::open_null();
+    }
+    void close() noexcept {
+        if (descriptor_ >= 0) tollgate::detail::close_null(std::exchange(descriptor_, -1));
+    }
 
 private:
     int descriptor_ = -1;
@@ -18723,7 +19474,10 @@ TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept;
 /// The address of the socket's own end; none (`ip_address{}`) for a Unix domain socket.
 [[nodiscard]] TOLLGATE_DECL ip_address local_address_of(socket_handle connected) noexcept;
 
-TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode);
+/// Precondition: not a `unix:` address.
+TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog);
+/// Makes `file`, whose path is that of the `unix:` address.
+TOLLGATE_COLD result<listening_socket> listen_at_path(const listen_address& endpoint, socket_file& file, int backlog, unsigned mode);
 
 /// A listening socket that another process created and bound.
 TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket);
@@ -18739,60 +19493,14 @@ TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket);
 
 #endif  // TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_HPP
 
-// <tollgate/server/detail/page_buffer.hpp>
-#ifndef TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
-#define TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
-
-namespace tollgate::inline v0::server_detail {
-
-/// Memory in whole pages from the system, returned as soon as it is released. A heap would keep the peak of thousands
-/// of connections, because long-lived small allocations lie between their buffers.
-class page_buffer {
-public:
-    page_buffer() noexcept = default;
-    /// At least `bytes`; throws `std::bad_alloc`.
-    explicit page_buffer(std::size_t bytes) : data_{static_cast<char*>(allocate(bytes))}, bytes_{rounded(bytes)} {}
-    page_buffer(page_buffer&& other) noexcept
-        : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)} {}
-    page_buffer& operator=(page_buffer&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(bytes_, other.bytes_);
-        return *this;
-    }
-    ~page_buffer() {
-        if (data_ != nullptr) release(data_, bytes_);
-    }
-
-    [[nodiscard]] char* data() const noexcept { return data_; }
-    [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
-
-    static void* allocate(std::size_t bytes) {
-        void* const data = ::mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (data == MAP_FAILED) throw std::bad_alloc{};
-        return data;
-    }
-    static void release(void* data, std::size_t bytes) noexcept { ::munmap(data, rounded(bytes)); }
-
-private:
-    static constexpr std::size_t page_bytes = 4096;  // the smallest page; larger pages waste more at the end
-    static constexpr std::size_t rounded(std::size_t bytes) noexcept {
-        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
-    }
-
-    char* data_ = nullptr;
-    std::size_t bytes_ = 0;
-};
-
-}  // namespace tollgate::server_detail
-
-#endif  // TOLLGATE_SERVER_DETAIL_PAGE_BUFFER_HPP
-
 // <tollgate/server/detail/tls_stream.hpp>
 #ifndef TOLLGATE_SERVER_DETAIL_TLS_STREAM_HPP
 #define TOLLGATE_SERVER_DETAIL_TLS_STREAM_HPP
 
 // What a connection needs of TLS. `tollgate/server/tls.hpp` implements it, for programs that use TLS.
 namespace tollgate::inline v0::server_detail {
+
+using tollgate::detail::page_buffer;
 
 inline constexpr std::size_t tls_record_bytes_max = 16 * 1024;  // RFC 8446 section 5.1
 
@@ -19096,7 +19804,7 @@ private:
     /// The limit on open files leaves some for everything else: the program's own files and sockets, two for each
     /// worker (a database and a limiter), and connections that are being refused. Never less than half of it.
     [[nodiscard]] static std::size_t connections_max(const server_settings& settings) noexcept {
-        const std::size_t files = open_files_max();
+        const std::size_t files = tollgate::detail::open_files_max();
         const std::size_t others = 64 + 2 * std::size_t{settings.worker_threads} + connection_limiter::refusals_max;
         return (std::min)(settings.connections_max, (std::max)(files / 2, files - (std::min)(files, others)));
     }
@@ -19131,6 +19839,8 @@ using serving_scope = tollgate::detail::thread_mark<server_context>;
 #define TOLLGATE_SERVER_DETAIL_HTTP1_SESSION_HPP
 
 namespace tollgate::inline v0::server_detail {
+
+using tollgate::detail::page_buffer;
 
 /// What a response depends on besides the request.
 struct response_context {
@@ -19251,6 +19961,8 @@ private:
 #define TOLLGATE_SERVER_DETAIL_WORKSPACE_HPP
 
 namespace tollgate::inline v0::server_detail {
+
+using tollgate::detail::page_buffer;
 
 /// The buffers that a connection needs while it has a message or a response: a few pages. Idle connections have none,
 /// so thousands of them cost little, and a busy thread reuses the same few, which stay in its cache.
@@ -19787,7 +20499,7 @@ public:
 #ifndef TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP
 #define TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP
 
-#if defined(__linux__)
+#if !defined(TOLLGATE_SERVER_ASIO)
 
 /// Event loops on the server's own threads, directly on Linux's epoll.
 ///
@@ -19927,7 +20639,7 @@ private:
 
 }  // namespace tollgate::server_detail
 
-#endif  // __linux__
+#endif  // TOLLGATE_SERVER_ASIO
 
 #endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP
 
@@ -20891,9 +21603,6 @@ namespace tollgate::inline v0::webhooks::detail {
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <netinet/tcp.h>
 #include <nlohmann/json.hpp>
 #include <openssl/aes.h>
 #include <openssl/core_names.h>
@@ -20903,10 +21612,6 @@ namespace tollgate::inline v0::webhooks::detail {
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
-#include <poll.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <climits>
 #include <fstream>
 #include <istream>
@@ -23586,35 +24291,22 @@ TOLLGATE_DECL void metrics::add_backend(std::string name, std::function<backend_
 
 namespace metrics_detail {
 
-/// Read from `/proc/self`; nothing where it does not exist.
 inline void write_process(metrics_writer& to) {
-    rusage used{};
-    if (::getrusage(RUSAGE_SELF, &used) == 0) {
-        const auto in_seconds = [](const timeval& time) {
-            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-        };
+    const auto figures = detail::read_process_figures();
+    if (figures.cpu_seconds) {
         to.counter("process_cpu_seconds_total", "CPU time of the process.");
-        to.sample(in_seconds(used.ru_utime) + in_seconds(used.ru_stime));
+        to.sample(*figures.cpu_seconds);
     }
-    if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
-        unsigned long all = 0, resident = 0;
-        const bool is_read = std::fscanf(file, "%lu %lu", &all, &resident) == 2;
-        std::fclose(file);
-        if (is_read) {
-            to.gauge("process_resident_memory_bytes", "Resident memory of the process.");
-            to.sample(std::uint64_t{resident} * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
-        }
+    if (figures.resident_bytes) {
+        to.gauge("process_resident_memory_bytes", "Resident memory of the process.");
+        to.sample(*figures.resident_bytes);
     }
-    if (DIR* const open = ::opendir("/proc/self/fd")) {
-        std::int64_t count = -3;  // `.`, `..` and the directory itself
-        while (::readdir(open) != nullptr) ++count;
-        ::closedir(open);
+    if (figures.open_files) {
         to.gauge("process_open_fds", "Open file descriptors.");
-        to.sample(count);
-        rlimit allowed{};
-        if (::getrlimit(RLIMIT_NOFILE, &allowed) == 0 && allowed.rlim_cur != RLIM_INFINITY) {
+        to.sample(*figures.open_files);
+        if (const auto allowed = detail::open_files_max(); allowed != (std::numeric_limits<std::size_t>::max)()) {
             to.gauge("process_max_fds", "File descriptors that the system allows.");
-            to.sample(std::uint64_t{allowed.rlim_cur});
+            to.sample(std::uint64_t{allowed});
         }
     }
 }
@@ -26542,7 +27234,7 @@ TOLLGATE_DECL void response_parser::refuse(std::string_view reason) noexcept {
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::vector<ip_address> system_lookup(const std::string& host) {
-    return webhooks::detail::look_up_absolute(host, "/etc/hosts", &::getaddrinfo);
+    return webhooks::detail::look_up_absolute(host, tollgate::detail::hosts_file().c_str(), &::getaddrinfo);
 }
 
 }  // namespace tollgate
@@ -37573,7 +38265,7 @@ private:
 TOLLGATE_COLD server::server(http::handler_ref handler, server_settings&& settings, server_detail::loop_group_factory make_loops)
     : core_{std::make_unique<core>(handler, std::move(settings), std::move(make_loops))} {}
 
-#if defined(__linux__) && !defined(TOLLGATE_SERVER_ASIO)
+#if !defined(TOLLGATE_SERVER_ASIO)
 TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
                  return std::make_unique<server_detail::epoll_loop_group>(context, loops);
@@ -37668,7 +38360,7 @@ TOLLGATE_COLD void server::core::end_step(state reached) noexcept {
 }
 
 TOLLGATE_COLD void server::core::close_sockets() noexcept {
-    for (const auto& each : std::exchange(socket_files_, {})) each.remove();
+    for (auto&& each : std::exchange(socket_files_, {})) each.remove();
     for (const auto& each : std::exchange(sockets_, {})) close_listening(each);
     endpoints_.clear();
 }
@@ -37686,16 +38378,16 @@ TOLLGATE_COLD result<void> server::core::open_sockets() {
     // Memory is taken before there is a socket or a file, which would be lost without it.
     sockets_.reserve(settings.listening_sockets.size() + 1 + settings.more_addresses.size());
     const auto listen = [&](const listen_address& at) -> result<void> {
-        socket_file* file = nullptr;
         const std::lock_guard hold{mutex_};
-        if (const auto path = unix_path_of(at); !path.empty()) file = &socket_files_.emplace_back(path);
-        auto opened = listen_at(at, settings.backlog, settings.unix_socket_mode);
+        socket_file* const file = at.address.starts_with("unix:") ? &socket_files_.emplace_back(unix_path_of(at)) : nullptr;
+        auto opened = file == nullptr ? listen_at(at, settings.backlog)
+                                      : listen_at_path(at, *file, settings.backlog, settings.unix_socket_mode);
         if (!opened) return std::move(opened).error();
         if (file != nullptr) file->identify();
         sockets_.push_back(*std::move(opened));
         return {};
     };
-    for (const int one : settings.listening_sockets) {
+    for (const socket_handle one : settings.listening_sockets) {
         auto adopted = adopt_listening(one);
         if (!adopted) return std::move(adopted).error();
         sockets_.push_back(*std::move(adopted));
@@ -37783,7 +38475,7 @@ TOLLGATE_COLD void server::core::stop(milliseconds deadline) {
 
 TOLLGATE_COLD void server::core::remove_socket_files() {
     const std::lock_guard hold{mutex_};
-    for (const auto& each : std::exchange(socket_files_, {})) each.remove();
+    for (auto&& each : std::exchange(socket_files_, {})) each.remove();
 }
 
 TOLLGATE_COLD void server::core::drain(milliseconds deadline) {
@@ -38063,21 +38755,10 @@ inline int use_ticket_key(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_
 /// The content of a file or of a shell's pipe, `<(command)`. The error says what is wrong, without the file's name.
 inline result<std::string> read_file(const std::string& file, std::size_t bytes_max) {
     std::string text(bytes_max + 1, '\0');
-    // A FIFO that no process writes to is empty. Without O_NONBLOCK, opening it would wait for one.
-    const int from = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (from < 0) return invalid(std::generic_category().message(errno));
-    bool failed = ::fcntl(from, F_SETFL, O_RDONLY) != 0;
     std::size_t bytes = 0;
-    while (!failed && bytes < text.size()) {
-        const auto count = ::read(from, text.data() + bytes, text.size() - bytes);
-        if (count == 0) break;
-        if (count > 0) bytes += static_cast<std::size_t>(count);
-        else failed = errno != EINTR;
-    }
-    const int error_number = errno;
-    ::close(from);
+    const int failed = tollgate::detail::read_into(file, text.data(), text.size(), bytes);
     text.resize(bytes);
-    if (failed) return invalid(std::generic_category().message(error_number));
+    if (failed != 0) return invalid(std::generic_category().message(failed));
     if (text.empty()) return invalid("it is empty");
     if (text.size() > bytes_max) return invalid("it is too long");
     return text;
@@ -39101,12 +39782,6 @@ TOLLGATE_DECL void connection_limiter::release(const ip_address& from, admission
 #ifndef TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
 #define TOLLGATE_SERVER_DETAIL_SOCKET_CALLS_IPP
 
-#if defined(__linux__)
-#include <linux/filter.h>
-#include <linux/sockios.h>
-#include <sys/ioctl.h>
-#endif
-
 namespace tollgate::inline v0::server_detail {
 
 namespace detail {
@@ -39116,7 +39791,7 @@ union socket_address {
     sockaddr any;
     sockaddr_in v4;
     sockaddr_in6 v6;
-    sockaddr_un unix_domain;
+    char unix_domain[sizeof(sockaddr) + tollgate::detail::path_bytes_max()];  // more than a sockaddr_un
 };
 
 inline ip_address to_ip_address(const socket_address& from) noexcept {
@@ -39146,62 +39821,40 @@ inline socklen_t to_socket_address(const ip_address& from, std::uint16_t port, s
     return sizeof to.v6;
 }
 
-inline bool make_non_blocking(int socket) noexcept {
-    const int flags = ::fcntl(socket, F_GETFL, 0);
-    return flags >= 0 && ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) == 0 && ::fcntl(socket, F_SETFD, FD_CLOEXEC) == 0;
-}
-
-inline void set_option(int socket, int level, int name) noexcept {
-    const int on = 1;
-    (void)::setsockopt(socket, level, name, &on, sizeof on);  // a socket without one of the options still works
-}
-
-#if defined(MSG_NOSIGNAL)
-inline constexpr int send_flags = MSG_NOSIGNAL;
-#else
-inline constexpr int send_flags = 0;  // there accept_one sets SO_NOSIGPIPE
-#endif
-
-inline io_result to_io_result(ssize_t bytes) noexcept {
+inline io_result to_io_result(std::ptrdiff_t bytes) noexcept {
     if (bytes > 0) return {io_state::done, static_cast<std::size_t>(bytes)};
-    if (bytes < 0 && (tollgate::detail::would_block(errno) || errno == EINTR)) return {io_state::would_block, 0};
-    return {io_state::closed, 0};
+    if (bytes == 0) return {io_state::closed, 0};
+    const int error = tollgate::detail::last_socket_error();
+    const bool is_open = tollgate::detail::would_block(error) || tollgate::detail::was_interrupted(error);
+    return {is_open ? io_state::would_block : io_state::closed, 0};
 }
 
 }  // namespace detail
 
 TOLLGATE_DECL io_result receive(socket_handle from, std::span<char> into) noexcept {
-    return detail::to_io_result(::recv(from, into.data(), into.size(), 0));
+    return detail::to_io_result(tollgate::detail::receive_some(from, into.data(), into.size()));
 }
 
 TOLLGATE_DECL io_result send(socket_handle to, std::string_view bytes) noexcept {
-    return detail::to_io_result(::send(to, bytes.data(), bytes.size(), detail::send_flags));
+    return detail::to_io_result(tollgate::detail::send_some(to, bytes.data(), bytes.size()));
 }
 
-TOLLGATE_DECL void end_sending(socket_handle on) noexcept { ::shutdown(on, SHUT_WR); }
+TOLLGATE_DECL void end_sending(socket_handle on) noexcept { ::shutdown(on, tollgate::detail::sending_direction); }
 
-TOLLGATE_DECL bool is_sending(socket_handle on) noexcept {
-#if defined(__linux__)
-    int bytes = 0;
-    return ::ioctl(on, SIOCOUTQ, &bytes) == 0 && bytes > 0;
-#else
-    (void)on;
-    return false;
-#endif
-}
+TOLLGATE_DECL bool is_sending(socket_handle on) noexcept { return tollgate::detail::has_unacknowledged(on); }
 
 TOLLGATE_DECL bool is_broken(socket_handle one) noexcept {
     pollfd polled{one, 0, 0};
-    return ::poll(&polled, 1, 0) > 0 && (polled.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+    return tollgate::detail::poll_sockets(&polled, 1, 0) > 0 && (polled.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
 }
 
 TOLLGATE_DECL void close_socket(socket_handle one) noexcept {
-    ::shutdown(one, SHUT_RDWR);
-    ::close(one);
+    ::shutdown(one, tollgate::detail::both_directions);
+    tollgate::detail::close_handle(one);
 }
 
 TOLLGATE_COLD void close_listening(const listening_socket& one) noexcept {
-    if (one.is_shared) ::close(one.socket);
+    if (one.is_shared) tollgate::detail::close_handle(one.socket);
     else close_socket(one.socket);
 }
 
@@ -39210,75 +39863,30 @@ namespace detail {
 inline bool is_at_path(socket_handle one) noexcept {
     socket_address name{};
     socklen_t bytes = sizeof name;
-    return ::getsockname(one, &name.any, &bytes) == 0 && name.any.sa_family == AF_UNIX;
+    return ::getsockname(one, &name.any, &bytes) == 0 && tollgate::detail::is_path_socket(name.any);
 }
 
 }  // namespace detail
 
 TOLLGATE_COLD void ignore_new_clients(socket_handle listening) noexcept {
-#if defined(__linux__)
-    if (detail::is_at_path(listening)) return;  // this protocol has no handshake
-    // Drops segments with SYN and without ACK. The flags are byte 13 of the TCP header (RFC 9293 section 3.1), where the data begins that
-    // the filter of a TCP socket sees.
-    constexpr std::uint32_t flags_at = 13, syn = 0x02, ack = 0x10, whole_segment = 0xffffffff;
-    sock_filter program[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, flags_at), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, syn | ack),
-                             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syn, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
-                             BPF_STMT(BPF_RET | BPF_K, whole_segment)};
-    const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
-    (void)::setsockopt(listening, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
-#else
-    (void)listening;
-#endif
+    if (!detail::is_at_path(listening)) tollgate::detail::drop_new_handshakes(listening);  // at a path there are no handshakes
 }
 
 TOLLGATE_COLD void refuse_new_clients_at_path(socket_handle listening) noexcept {
-    if (detail::is_at_path(listening)) ::shutdown(listening, SHUT_RD);
-}
-
-TOLLGATE_COLD std::size_t open_files_max() noexcept {
-    rlimit limit{};
-    const bool limited = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    return limited ? limit.rlim_cur : (std::numeric_limits<std::size_t>::max)();
-}
-
-TOLLGATE_DECL void spare_descriptor::open() noexcept {
-    if (descriptor_ < 0) descriptor_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-TOLLGATE_DECL void spare_descriptor::close() noexcept {
-    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    if (detail::is_at_path(listening)) ::shutdown(listening, tollgate::detail::receiving_direction);
 }
 
 TOLLGATE_DECL accept_result accept_one(socket_handle listening) noexcept {
     for (;;) {
         detail::socket_address from{};
         socklen_t bytes = sizeof from;
-#if defined(__linux__)
-        const int accepted = ::accept4(listening, &from.any, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
-#else
-        const int accepted = ::accept(listening, &from.any, &bytes);
-#endif
-        if (accepted < 0) {
-            switch (errno) {
-                case EINTR:
-                case ECONNABORTED: continue;  // the client has left; there may be others
-                case EMFILE:
-                case ENFILE:
-                case ENOBUFS:
-                case ENOMEM: return {accept_state::exhausted, no_socket, {}};
-                default: return {accept_state::none, no_socket, {}};
-            }
+        const socket_handle accepted = tollgate::detail::accept_socket(listening, &from.any, &bytes);
+        if (accepted == no_socket) {
+            const int error = tollgate::detail::last_socket_error();
+            if (tollgate::detail::was_interrupted(error) || tollgate::detail::has_left(error)) continue;  // there may be others
+            return {tollgate::detail::is_exhausted(error) ? accept_state::exhausted : accept_state::none, no_socket, {}};
         }
-#if !defined(__linux__)
-        if (!detail::make_non_blocking(accepted)) {
-            ::close(accepted);
-            continue;
-        }
-#endif
-#if defined(SO_NOSIGPIPE)
-        detail::set_option(accepted, SOL_SOCKET, SO_NOSIGPIPE);
-#endif
-        detail::set_option(accepted, IPPROTO_TCP, TCP_NODELAY);
+        (void)tollgate::detail::set_option(accepted, IPPROTO_TCP, TCP_NODELAY);
         return {accept_state::accepted, accepted, detail::to_ip_address(from)};
     }
 }
@@ -39292,130 +39900,75 @@ TOLLGATE_DECL ip_address local_address_of(socket_handle connected) noexcept {
 
 namespace detail {
 
-inline error listen_error(const std::string& place, std::string_view call) {
-    return {error_kind::unavailable, "Cannot listen at " + place + ": " + std::strerror(errno) + " (" + std::string{call} + ").", {}};
+inline error listen_error(const std::string& place, std::string_view call, int reason) {
+    return {error_kind::unavailable,
+            "Cannot listen at " + place + ": " + tollgate::detail::socket_error_text(reason) + " (" + std::string{call} + ").", {}};
 }
-
-#if defined(SOCK_CLOEXEC)
-inline constexpr int stream_type = SOCK_STREAM | SOCK_CLOEXEC;  // at once: another thread may start a program before a later fcntl
-#else
-inline constexpr int stream_type = SOCK_STREAM;
-#endif
 
 /// Closes the socket unless it is released: building its description may throw.
 class new_socket {
 public:
-    explicit new_socket(int socket) noexcept : socket_{socket} {}
+    explicit new_socket(socket_handle socket) noexcept : socket_{socket} {}
     new_socket(const new_socket&) = delete;
     new_socket& operator=(const new_socket&) = delete;
     ~new_socket() {
-        if (socket_ >= 0) ::close(socket_);
+        if (socket_ != no_socket) tollgate::detail::close_handle(socket_);
     }
 
-    [[nodiscard]] int get() const noexcept { return socket_; }
-    int release() noexcept { return std::exchange(socket_, -1); }
+    [[nodiscard]] socket_handle get() const noexcept { return socket_; }
+    socket_handle release() noexcept { return std::exchange(socket_, no_socket); }
 
 private:
-    int socket_;
+    socket_handle socket_;
 };
-
-inline bool is_socket_file(const socket_address& name) noexcept {
-    struct stat found{};
-    return ::lstat(name.unix_domain.sun_path, &found) == 0 && S_ISSOCK(found.st_mode);
-}
-
-/// Removes the file of a Unix domain socket on which no process listens. False if one listens.
-inline bool remove_stale(const socket_address& name, socklen_t bytes) noexcept {
-    const new_socket asking{::socket(AF_UNIX, stream_type, 0)};
-    // Non-blocking, because a process that does not accept may listen. While its backlog is full, the error is EAGAIN.
-    if (asking.get() < 0 || !make_non_blocking(asking.get())) return false;
-    return ::connect(asking.get(), &name.any, bytes) != 0 && errno == ECONNREFUSED && ::unlink(name.unix_domain.sun_path) == 0;
-}
-
-inline result<listening_socket> listen_at_path(const listen_address& endpoint, int backlog, unsigned mode) {
-    const std::string_view path = unix_path_of(endpoint);
-    socket_address name{};
-    if (path.empty() || path.size() >= sizeof name.unix_domain.sun_path || path.find('\0') != std::string_view::npos)
-        return invalid("The path of " + endpoint.address + " is empty or too long for a Unix domain socket.");
-    name.unix_domain.sun_family = AF_UNIX;
-    std::memcpy(name.unix_domain.sun_path, path.data(), path.size());
-    const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
-
-    listening_socket listening{.at = {endpoint.address, 0}};  // before there is a file, which nothing removes when memory runs out
-    new_socket opened{::socket(AF_UNIX, stream_type, 0)};
-    if (opened.get() < 0) return listen_error(endpoint.address, "socket");
-    if (!make_non_blocking(opened.get())) return listen_error(endpoint.address, "fcntl");
-    int bound = ::bind(opened.get(), &name.any, bytes);
-    if (bound != 0 && errno == EADDRINUSE) {
-        if (!is_socket_file(name)) errno = EEXIST;
-        else if (remove_stale(name, bytes)) bound = ::bind(opened.get(), &name.any, bytes);
-        else errno = EADDRINUSE;
-    }
-    if (bound != 0) return listen_error(endpoint.address, "bind");
-    const char* failed = nullptr;
-    // Set before `listen`, so that only permitted users can connect.
-    if (::chmod(name.unix_domain.sun_path, mode) != 0) failed = "chmod";
-    else if (::listen(opened.get(), backlog) != 0) failed = "listen";
-    if (failed != nullptr) {
-        const int reason = errno;
-        ::unlink(name.unix_domain.sun_path);
-        errno = reason;
-        return listen_error(endpoint.address, failed);
-    }
-    listening.socket = opened.release();
-    return listening;
-}
 
 }  // namespace detail
 
-TOLLGATE_COLD void socket_file::identify() noexcept {
-    struct stat found{};
-    if (::lstat(path_.c_str(), &found) != 0) return;
-    device_ = found.st_dev;
-    inode_ = found.st_ino;
-}
-
-TOLLGATE_COLD void socket_file::remove() const noexcept {
-    struct stat found{};
-    if (::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ && found.st_ino == inode_) ::unlink(path_.c_str());
+TOLLGATE_COLD result<listening_socket> listen_at_path(const listen_address& endpoint, socket_file& file, int backlog, unsigned mode) {
+    const std::string_view path = unix_path_of(endpoint);
+    if (path.empty() || path.size() >= tollgate::detail::path_bytes_max() || path.find('\0') != std::string_view::npos)
+        return invalid("The path of " + endpoint.address + " is empty or too long for a Unix domain socket.");
+    listening_socket listening{.at = {endpoint.address, 0}};  // before there is a file, which nothing removes when memory runs out
+    const auto opened = file.listen(backlog, mode);
+    if (opened.failed != nullptr) return detail::listen_error(endpoint.address, opened.failed, opened.error);
+    listening.socket = opened.socket;
+    return listening;
 }
 
 TOLLGATE_COLD result<listening_socket> adopt_listening(socket_handle socket) {
     int listens = 0;
-    socklen_t bytes = sizeof listens;
     detail::socket_address name{};
     socklen_t name_bytes = sizeof name;
-    if (::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) != 0 || listens == 0 ||
-        !detail::make_non_blocking(socket) || ::getsockname(socket, &name.any, &name_bytes) != 0)
+    if (!tollgate::detail::get_option(socket, SOL_SOCKET, SO_ACCEPTCONN, listens) || listens == 0 ||
+        !tollgate::detail::make_non_blocking(socket) || ::getsockname(socket, &name.any, &name_bytes) != 0)
         return invalid("Descriptor " + std::to_string(socket) + " is not a listening socket.");
-    if (name.any.sa_family == AF_UNIX) {
-        const std::size_t path_bytes = name_bytes - offsetof(sockaddr_un, sun_path);
-        const std::string path{name.unix_domain.sun_path, ::strnlen(name.unix_domain.sun_path, path_bytes)};
-        return listening_socket{socket, {"unix:" + path, 0}, false, true};
-    }
+    if (tollgate::detail::is_path_socket(name.any))
+        return listening_socket{socket, {"unix:" + tollgate::detail::path_of(name.any, name_bytes), 0}, false, true};
     const bool ipv6 = name.any.sa_family == AF_INET6;
     const auto port = ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port);
     return listening_socket{socket, {detail::to_ip_address(name).to_text(), port}, ipv6, true};
 }
 
-TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog, unsigned unix_socket_mode) {
-    if (endpoint.address.starts_with("unix:")) return detail::listen_at_path(endpoint, backlog, unix_socket_mode);
+TOLLGATE_COLD result<listening_socket> listen_at(const listen_address& endpoint, int backlog) {
     const std::string place = endpoint.address + " port " + std::to_string(endpoint.port);
     const auto address = ip_address::parse(endpoint.address);
     if (!address) return invalid("The listen address " + endpoint.address + " is not an IPv4 or IPv6 address.");
 
     detail::socket_address name{};
     const socklen_t name_bytes = detail::to_socket_address(*address, endpoint.port, name);
-    detail::new_socket opened{::socket(name.any.sa_family, detail::stream_type, 0)};
-    if (opened.get() < 0) return detail::listen_error(place, "socket");
-    if (!detail::make_non_blocking(opened.get())) return detail::listen_error(place, "fcntl");
-    detail::set_option(opened.get(), SOL_SOCKET, SO_REUSEADDR);  // a restart need not wait for old connections to expire
-    if (name.any.sa_family == AF_INET6) detail::set_option(opened.get(), IPPROTO_IPV6, IPV6_V6ONLY);
-    if (::bind(opened.get(), &name.any, name_bytes) != 0) return detail::listen_error(place, "bind");
-    if (::listen(opened.get(), backlog) != 0) return detail::listen_error(place, "listen");
+    detail::new_socket opened{tollgate::detail::open_socket(name.any.sa_family)};
+    const auto failure = [&place](std::string_view call) {
+        return detail::listen_error(place, call, tollgate::detail::last_socket_error());
+    };
+    if (opened.get() == no_socket) return failure("socket");
+    // A socket without one of the options still works.
+    (void)tollgate::detail::set_option(opened.get(), SOL_SOCKET, tollgate::detail::listener_option);
+    if (name.any.sa_family == AF_INET6) (void)tollgate::detail::set_option(opened.get(), IPPROTO_IPV6, IPV6_V6ONLY);
+    if (::bind(opened.get(), &name.any, name_bytes) != 0) return failure("bind");
+    if (::listen(opened.get(), backlog) != 0) return failure("listen");
 
     socklen_t bytes = sizeof name;
-    if (::getsockname(opened.get(), &name.any, &bytes) != 0) return detail::listen_error(place, "getsockname");
+    if (::getsockname(opened.get(), &name.any, &bytes) != 0) return failure("getsockname");
     const bool ipv6 = name.any.sa_family == AF_INET6;
     listening_socket listening{.at = {endpoint.address, ntohs(ipv6 ? name.v6.sin6_port : name.v4.sin_port)}, .ipv6 = ipv6};
     listening.socket = opened.release();
@@ -40481,7 +41034,7 @@ TOLLGATE_DECL void listener::distribute(const accept_result& accepted) noexcept 
 #ifndef TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
 #define TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
 
-#if defined(__linux__)
+#if !defined(TOLLGATE_SERVER_ASIO)
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -40686,7 +41239,7 @@ TOLLGATE_COLD void epoll_loop_group::abandon() noexcept {
 
 }  // namespace tollgate::server_detail
 
-#endif  // __linux__
+#endif  // TOLLGATE_SERVER_ASIO
 
 #endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_IPP
 
@@ -40732,11 +41285,12 @@ TOLLGATE_DECL std::vector<ip_address> look_up_absolute(const std::string& host, 
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* first = nullptr;
+    tollgate::detail::use_sockets();
     errno = 0;
     if (const int failed = look_up(absolute.c_str(), nullptr, &hints, &first); failed != 0) {
         const int cause = errno;
         if (failed == EAI_MEMORY) throw std::bad_alloc{};
-        if (failed == EAI_SYSTEM || cause == EMFILE || cause == ENFILE || cause == ENOBUFS)
+        if (tollgate::detail::is_local_lookup_failure(failed, cause))
             throw std::system_error{cause, std::generic_category(), "cannot look up names"};
         if (failed == EAI_AGAIN) throw std::system_error{std::make_error_code(std::errc::timed_out)};
         return {};
@@ -46127,8 +46681,46 @@ TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings,
 
 #if defined(TOLLGATE_WITH_ASIO)
 
+// <tollgate/server/detail/asio.hpp>
+#ifndef TOLLGATE_SERVER_DETAIL_ASIO_HPP
+#define TOLLGATE_SERVER_DETAIL_ASIO_HPP
+
+/// What the server uses of Asio.
+#if defined(TOLLGATE_BOOST_ASIO)
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/basic_seq_packet_socket.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/generic/seq_packet_protocol.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#else
 #include <asio/any_io_executor.hpp>
+#include <asio/basic_seq_packet_socket.hpp>
+#include <asio/basic_stream_socket.hpp>
+#include <asio/basic_waitable_timer.hpp>
+#include <asio/error.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/generic/seq_packet_protocol.hpp>
+#include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/strand.hpp>
+#include <asio/thread_pool.hpp>
+#endif
+
+namespace tollgate::inline v0::server_detail {
+
+using asio_error = decltype(asio::error::make_error_code(asio::error::eof));
+
+}  // namespace tollgate::server_detail
+
+#endif  // TOLLGATE_SERVER_DETAIL_ASIO_HPP
 
 // <tollgate/server/asio_server.hpp>
 #ifndef TOLLGATE_SERVER_ASIO_SERVER_HPP
@@ -46140,13 +46732,6 @@ TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings,
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
-#include <asio/basic_stream_socket.hpp>
-#include <asio/basic_waitable_timer.hpp>
-#include <asio/executor_work_guard.hpp>
-#include <asio/generic/stream_protocol.hpp>
-#include <asio/post.hpp>
-#include <asio/strand.hpp>
-#include <asio/thread_pool.hpp>
 #include <typeinfo>
 
 // <tollgate/server/detail/asio_loop.hpp>
@@ -46201,7 +46786,7 @@ struct wait_handler {
 
     wait_handler(wait_memory& from, Function called) : memory{&from}, function{std::move(called)} {}
     [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{*memory}; }
-    void operator()(const std::error_code& failed) { function(failed); }
+    void operator()(const asio_error& failed) { function(failed); }
 
     wait_memory* memory;
     Function function;
@@ -46212,15 +46797,19 @@ class asio_loop;
 
 template <class Executor>
 using asio_socket = asio::basic_stream_socket<asio::generic::stream_protocol, Executor>;
+/// What Asio takes a listening socket for. On Windows, it waits for input of a stream by an empty read, which fails on one that listens.
+template <class Executor>
+using asio_listening_socket = asio::basic_seq_packet_socket<asio::generic::seq_packet_protocol, Executor>;
 
 /// Closes a socket in a way that removes its registration from Asio: otherwise the kernel would continue to report it
 /// while a child process has a copy of the descriptor.
-template <class Executor>
-void close_asio_socket(asio_socket<Executor>& one, bool is_shared = false) noexcept {
+template <class Socket>
+void close_asio_socket(Socket& one, bool is_shared = false) noexcept {
     if (!one.is_open()) return;
-    std::error_code failed;
+    asio_error failed;
     const socket_handle socket = one.release(failed);
     if (!failed) close_listening({.socket = socket, .at = {}, .is_shared = is_shared});
+    else one.close(failed);
 }
 
 /// A connection on an Asio socket, owned by its pending wait.
@@ -46243,7 +46832,7 @@ private:
         }
 
         [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type{waiting->memory_}; }
-        void operator()(const std::error_code&) { std::exchange(waiting, nullptr)->wait_over(); }
+        void operator()(const asio_error&) { std::exchange(waiting, nullptr)->wait_over(); }
 
         asio_connection* waiting;
     };
@@ -46262,7 +46851,7 @@ private:
         return started;
     }
     void cancel() noexcept override {
-        std::error_code ignored;
+        asio_error ignored;
         socket_.cancel(ignored);
     }
 
@@ -46292,7 +46881,7 @@ public:
     /// Throws; then the socket is still the caller's.
     asio_listener(asio_loop<Executor>& loop, const listening_socket& from)
         : listener{loop, from.socket, from.is_shared}, asio_loop_{loop}, socket_{loop.executor()}, is_shared_{from.is_shared} {
-        socket_.assign(asio::generic::stream_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
+        socket_.assign(asio::generic::seq_packet_protocol{from.ipv6 ? AF_INET6 : AF_INET, 0}, from.socket);
     }
     ~asio_listener() override { close(); }
 
@@ -46307,7 +46896,7 @@ private:
         if (!socket_.is_open()) return true;
         try {
             socket_.async_wait(asio::socket_base::wait_read,
-                               wait_handler{memory_, [this, loop = asio_loop_.shared_from_this()](const std::error_code& failed) {
+                               wait_handler{memory_, [this, loop = asio_loop_.shared_from_this()](const asio_error& failed) {
                                                 const auto inside = loop->enter();
                                                 if (!failed && !loop->context().abandoned && socket_.is_open()) accept_all();
                                             }});
@@ -46319,7 +46908,7 @@ private:
     void pause() noexcept override {}  // waits of Asio end by themselves
 
     asio_loop<Executor>& asio_loop_;
-    asio_socket<Executor> socket_;
+    asio_listening_socket<Executor> socket_;
     const bool is_shared_;
     wait_memory memory_;
 };
@@ -46435,7 +47024,7 @@ private:
         if (is_shut_down_) return false;
         try {
             timer_.expires_at(this->next_tick());
-            timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const std::error_code& cancelled) {
+            timer_.async_wait(wait_handler{tick_memory_, [self = this->shared_from_this()](const asio_error& cancelled) {
                 const auto inside = self->enter();
                 if (cancelled || self->is_shut_down_ || self->context().abandoned || !self->tick(clock::now())) return;
                 if (!self->wait_for_tick()) self->ticks_failed();
@@ -46493,7 +47082,7 @@ namespace tollgate::inline v0::server_detail {
 /// The executor that `from` holds; null if it holds one of another type. From Asio 1.22 to 1.24, `target` itself does not check the type.
 template <class Executor>
 [[nodiscard]] const Executor* held_executor(const asio::any_io_executor& from) noexcept {
-#if defined(ASIO_NO_TYPEID)
+#if defined(ASIO_NO_TYPEID) || defined(BOOST_ASIO_NO_TYPEID)
     (void)from;
     return nullptr;
 #else
@@ -46649,7 +47238,7 @@ TOLLGATE_COLD server::server(const asio::any_io_executor& executor, http::handle
                                                context, std::vector<asio::any_io_executor>(loops, executor));
              }} {}
 
-#if !defined(__linux__) || defined(TOLLGATE_SERVER_ASIO)
+#if defined(TOLLGATE_SERVER_ASIO)
 TOLLGATE_COLD server::server(http::handler_ref handler, server_settings settings)
     : server{handler, std::move(settings), [](const auto& context, std::size_t loops) {
                  return std::make_unique<server_detail::asio_thread_group>(context, loops);
@@ -46949,6 +47538,26 @@ private:
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
 
+// <tollgate/webhooks/detail/asio.hpp>
+#ifndef TOLLGATE_WEBHOOKS_DETAIL_ASIO_HPP
+#define TOLLGATE_WEBHOOKS_DETAIL_ASIO_HPP
+
+/// What the dispatcher uses of Asio.
+#if defined(TOLLGATE_BOOST_ASIO)
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/write.hpp>
+#else
 #include <asio/any_io_executor.hpp>
 #include <asio/basic_stream_socket.hpp>
 #include <asio/basic_waitable_timer.hpp>
@@ -46962,6 +47571,15 @@ private:
 #include <asio/ssl/stream.hpp>
 #include <asio/strand.hpp>
 #include <asio/write.hpp>
+#endif
+
+namespace tollgate::inline v0::webhooks {
+
+using asio_error = decltype(asio::error::make_error_code(asio::error::eof));
+
+}  // namespace tollgate::webhooks
+
+#endif  // TOLLGATE_WEBHOOKS_DETAIL_ASIO_HPP
 
 // <tollgate/webhooks/detail/address_order.hpp>
 #ifndef TOLLGATE_WEBHOOKS_DETAIL_ADDRESS_ORDER_HPP
@@ -47337,7 +47955,7 @@ public:
     /// Prepares TLS for this host: its name is sent (SNI) and must match the certificate. False when out of memory.
     [[nodiscard]] TOLLGATE_DECL bool use_tls(asio::ssl::context& context, const http::url& host);
     /// Returns the reason why the certificate was not trusted, or OpenSSL's error text.
-    [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const std::error_code& failed) const;
+    [[nodiscard]] TOLLGATE_DECL std::string tls_fault(const asio_error& failed) const;
     /// Returns the fault of the certificate; `none` if the handshake failed for another reason.
     [[nodiscard]] TOLLGATE_DECL attempt_cause tls_cause() const noexcept;
 
@@ -47715,9 +48333,7 @@ namespace detail {
 
 /// At most `requested`, and at most half of the process's descriptors; the rest is left to the program.
 inline std::size_t affordable_attempts(std::size_t requested) noexcept {
-    rlimit allowed{};
-    if (::getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return requested;
-    return (std::min<std::size_t>)(requested, (std::max<rlim_t>)(allowed.rlim_cur / 2, 1));
+    return (std::min)(requested, (std::max)(tollgate::detail::open_files_max() / 2, std::size_t{1}));
 }
 
 inline hook_dispatch_settings affordable(hook_dispatch_settings settings) noexcept {
@@ -48761,7 +49377,7 @@ TOLLGATE_DECL bool hook_connection::use_tls(asio::ssl::context& context, const h
     return tollgate::detail::expect_tls_peer(tls_->native_handle(), host.host, host.address.has_value());
 }
 
-TOLLGATE_DECL std::string hook_connection::tls_fault(const std::error_code& failed) const {
+TOLLGATE_DECL std::string hook_connection::tls_fault(const asio_error& failed) const {
     const long verified = tls_ ? SSL_get_verify_result(tls_->native_handle()) : X509_V_OK;
     return verified == X509_V_OK ? failed.message() : X509_verify_cert_error_string(verified);
 }
@@ -48788,7 +49404,7 @@ TOLLGATE_DECL bool hook_connection::is_quiet() noexcept {
 }
 
 TOLLGATE_DECL void hook_connection::close() noexcept {
-    std::error_code ignored;
+    asio_error ignored;
     socket_.close(ignored);
 }
 
@@ -48939,12 +49555,12 @@ private:
     TOLLGATE_DECL void on_looked_up(const lookup_result& looked_up);
     TOLLGATE_DECL void on_addresses(const std::vector<ip_address>& found);
     TOLLGATE_DECL void connect_next();
-    TOLLGATE_DECL void on_connected(const std::shared_ptr<hook_connection>& one, const std::error_code& failed);
+    TOLLGATE_DECL void on_connected(const std::shared_ptr<hook_connection>& one, const asio_error& failed);
     TOLLGATE_DECL void stop_connecting() noexcept;
     TOLLGATE_DECL void start_tls();
     TOLLGATE_DECL void send();
     TOLLGATE_DECL void read();
-    TOLLGATE_DECL void on_read(const std::error_code& failed, std::size_t bytes);
+    TOLLGATE_DECL void on_read(const asio_error& failed, std::size_t bytes);
     TOLLGATE_DECL void on_lost(std::string reason);
 
     TOLLGATE_DECL void end_as(attempt_end end_kind, std::string reason, attempt_cause cause = attempt_cause::none) noexcept;
@@ -49090,7 +49706,7 @@ TOLLGATE_DECL void hook_client::sweep() {
     if (!sweeping_) return;
     sweep_timer_.expires_at(*again_at);
     // Weak: the timer must not keep the client alive while connections are idle.
-    sweep_timer_.async_wait([waiting = weak_from_this()](const std::error_code& cancelled) {
+    sweep_timer_.async_wait([waiting = weak_from_this()](const asio_error& cancelled) {
         if (const auto self = waiting.lock(); self && !cancelled) self->sweep();
     });
 }
@@ -49115,29 +49731,23 @@ namespace tollgate::inline v0::webhooks {
 namespace detail {
 
 /// The system's error number; 0 for another kind of error. Asio's category may not compare equal to `std::errc`.
-inline int system_error_number(const std::error_code& failed) noexcept {
-    return failed.category() == asio::error::get_system_category() || failed.category() == std::system_category() ? failed.value() : 0;
+inline int system_error_number(const asio_error& failed) noexcept {
+    return failed.category() == asio::error::get_system_category() ? failed.value() : 0;
 }
 
 /// Returns true if this machine has run out of a resource, which does not depend on the receiver.
-inline bool is_shortage(const std::error_code& failed, const ip_address& to) noexcept {
-    switch (system_error_number(failed)) {
-        case EMFILE:
-        case ENFILE:
-        case ENOBUFS:
-        case ENOMEM: return true;
-        // No free port. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
-        case EADDRNOTAVAIL: return to.is_v4();
-        default: return false;
-    }
+inline bool is_shortage(const asio_error& failed, const ip_address& to) noexcept {
+    const int number = system_error_number(failed);
+    // Without an address, no port is free. Over IPv6 the same error may mean that this machine has no IPv6 address at all.
+    return tollgate::detail::is_exhausted(number) || (tollgate::detail::has_no_address(number) && to.is_v4());
 }
 
-inline attempt_cause connect_cause(const std::error_code& failed) noexcept {
+inline attempt_cause connect_cause(const asio_error& failed) noexcept {
     switch (system_error_number(failed)) {
-        case ETIMEDOUT: return attempt_cause::connect_timeout;
-        case ECONNREFUSED: return attempt_cause::connection_refused;
-        case ENETUNREACH:
-        case EHOSTUNREACH: return attempt_cause::unreachable;
+        case asio::error::timed_out: return attempt_cause::connect_timeout;
+        case asio::error::connection_refused: return attempt_cause::connection_refused;
+        case asio::error::network_unreachable:
+        case asio::error::host_unreachable: return attempt_cause::unreachable;
         default: return attempt_cause::none;
     }
 }
@@ -49203,7 +49813,7 @@ TOLLGATE_DECL void attempt_run::cut_off() noexcept {
 TOLLGATE_DECL void attempt_run::allow(milliseconds time) {
     const std::uint64_t round = ++timer_round_;
     timer_.expires_at((std::min)(clock::now() + time, ends_at_));
-    timer_.async_wait([self = shared_from_this(), round](const std::error_code& cancelled) {
+    timer_.async_wait([self = shared_from_this(), round](const asio_error& cancelled) {
         if (!cancelled && round == self->timer_round_) self->guarded([&] { self->on_time_out(); });
     });
 }
@@ -49276,14 +49886,14 @@ TOLLGATE_DECL void attempt_run::connect_next() {
     const auto time = std::chrono::ceil<milliseconds>(connected_by_ - clock::now());
     allow((std::max)(left == 1 ? time : (std::min)(time / left, detail::connection_attempt_delay), milliseconds{1}));
     one->socket().async_connect(to_endpoint(address, request_.target.port),
-                                [self = shared_from_this(), one](const std::error_code& failed) {
+                                [self = shared_from_this(), one](const asio_error& failed) {
                                     const auto& all = self->connecting_;
                                     if (std::find(all.begin(), all.end(), one) != all.end())
                                         self->guarded([&] { self->on_connected(one, failed); });
                                 });
 }
 
-TOLLGATE_DECL void attempt_run::on_connected(const std::shared_ptr<hook_connection>& one, const std::error_code& failed) {
+TOLLGATE_DECL void attempt_run::on_connected(const std::shared_ptr<hook_connection>& one, const asio_error& failed) {
     if (failed) {
         one->close();
         if (connecting_.size() > 1) client_->return_extra_connections(1);
@@ -49299,7 +49909,7 @@ TOLLGATE_DECL void attempt_run::on_connected(const std::shared_ptr<hook_connecti
     stop_connecting();
     used_before_ = false;
     if (addresses_.size() > 1) client_->addresses_.remember(request_.target.host, one->peer);
-    std::error_code ignored;
+    asio_error ignored;
     // one message, one response: nothing to coalesce
     connection_->socket().set_option(asio::ip::tcp::no_delay{true}, ignored);
     if (request_.target.scheme == http::url_scheme::https) return start_tls();
@@ -49319,7 +49929,7 @@ TOLLGATE_DECL void attempt_run::start_tls() {
     last_fault_ = "no response to the TLS handshake";
     time_out_cause_ = attempt_cause::handshake_timeout;
     allow(client_->settings_.handshake_timeout);
-    connection_->handshake([self = shared_from_this(), connection = connection_](const std::error_code& failed) {
+    connection_->handshake([self = shared_from_this(), connection = connection_](const asio_error& failed) {
         self->guarded([&] {
             if (failed) self->end_as(attempt_end::no_tls, connection->tls_fault(failed), connection->tls_cause());
             else self->send();
@@ -49336,7 +49946,7 @@ TOLLGATE_DECL void attempt_run::send() {
     parser_.start();
     written_ = in_body_ = false;
     connection_->write(
-        message_, [self = shared_from_this(), connection = connection_](const std::error_code& failed, std::size_t) {
+        message_, [self = shared_from_this(), connection = connection_](const asio_error& failed, std::size_t) {
             // If writing failed, reading gives more information: perhaps a response, or the reason.
             if (!self->ended_ && connection == self->connection_ && !failed) self->written_ = true;
         });
@@ -49345,12 +49955,12 @@ TOLLGATE_DECL void attempt_run::send() {
 
 TOLLGATE_DECL void attempt_run::read() {
     connection_->read_some(asio::buffer(input_), [self = shared_from_this(), connection = connection_](
-                                                     const std::error_code& failed, std::size_t bytes) {
+                                                     const asio_error& failed, std::size_t bytes) {
         if (connection == self->connection_) self->guarded([&] { self->on_read(failed, bytes); });
     });
 }
 
-TOLLGATE_DECL void attempt_run::on_read(const std::error_code& failed, std::size_t bytes) {
+TOLLGATE_DECL void attempt_run::on_read(const asio_error& failed, std::size_t bytes) {
     const bool ended = failed == asio::error::eof || failed == asio::ssl::error::stream_truncated;
     if (failed && !ended) return on_lost(failed.message());
 
@@ -49893,14 +50503,12 @@ public:
 private:
     static constexpr std::chrono::milliseconds ahead{20};  // longer than threads are usually interrupted
 
-    using identity = std::pair<std::uint64_t, std::uint64_t>;  // device and number
     struct watched {
         std::string path;
         bool may_be_empty;  // not a database, which has at least a page
-        std::optional<identity> opened = {};  // empty: there was no such file
+        std::optional<tollgate::detail::file_identity> opened = {};  // empty: there was no such file
     };
     static TOLLGATE_DECL watched watch(std::string path, bool may_be_empty);
-    static TOLLGATE_DECL std::optional<identity> identity_of(const watched& file) noexcept;
 
     const std::string path_;
     const std::array<watched, 3> files_;
@@ -52228,8 +52836,8 @@ namespace detail {
     std::string directory{name != nullptr && *name != '\0' ? std::string_view{name} : path};
     const auto slash = directory.rfind('/');
     directory.resize(slash == std::string::npos ? 0 : slash + 1);
-    if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) != 0 && (errno == EROFS || errno == EACCES))
-        return "the directory of the database cannot be written: " + std::generic_category().message(errno);
+    if (const int refused = tollgate::detail::refusal_of_directory(directory.empty() ? "." : directory); refused != 0)
+        return "the directory of the database cannot be written: " + std::generic_category().message(refused);
     return system_code != 0 ? std::generic_category().message(system_code) : std::string{};
 }
 
@@ -52372,42 +52980,7 @@ TOLLGATE_DECL void statement::give_back() noexcept {
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_DATABASE_IPP
 
-#if !defined(_WIN32)
-#include <stdlib.h>
-#include <unistd.h>
-#endif
-
 namespace tollgate::inline v0::sqlite {
-
-namespace detail {
-
-/// Creates an empty file, which is an empty database. SQLite would create one that everybody may read (0644). It is
-/// created under another name first: this process must not have it open once SQLite may use it, because closing it
-/// would drop SQLite's locks (https://www.sqlite.org/howtocorrupt.html section 2.2). If `path` is a link to a file that does
-/// not exist, that file is created. If this fails, SQLite reports the reason.
-inline void make_private_file([[maybe_unused]] std::string path) {
-#if !defined(_WIN32)
-    if (::access(path.c_str(), F_OK) == 0) return;
-    char target[4096];
-    for (int links = 0; links < 40; ++links) {  // the number of links that Linux follows
-        const auto bytes = ::readlink(path.c_str(), target, sizeof target);
-        if (bytes < 0) break;
-        const std::string_view named{target, static_cast<std::size_t>(bytes)};
-        const auto directory = named.starts_with('/') ? std::string::npos : path.rfind('/');
-        path.replace(directory == std::string::npos ? 0 : directory + 1, std::string::npos, named);
-    }
-    std::string unfinished = path + ".new-XXXXXX";
-    const int descriptor = ::mkstemp(unfinished.data());  // 0600
-    if (descriptor < 0) return;
-    ::close(descriptor);
-    // Fails if another process was quicker; then its file is used. A file system without hard links has no permissions
-    // to preserve either.
-    [[maybe_unused]] const int linked = ::link(unfinished.c_str(), path.c_str());
-    ::unlink(unfinished.c_str());
-#endif
-}
-
-}  // namespace detail
 
 TOLLGATE_DECL void database::closer::operator()(sqlite3* open) const noexcept {
     if (is_owner) sqlite3_close_v2(open);
@@ -52431,7 +53004,9 @@ TOLLGATE_DECL result<database> database::open(const std::string& path, const dat
     if (path.empty() || path == ":memory:" || path.starts_with("file:") || path.find('\0') != std::string::npos)
         return invalid("A database needs the path of a file, not \"" + path + "\".");
     if (sqlite3_threadsafe() == 0) return internal_error("SQLite was built without support for threads.");
-    if (!settings.read_only) detail::make_private_file(path);
+    // SQLite would create a file that everybody may read (0644). An empty file is an empty database. Closing a file drops the locks that
+    // SQLite has on it in this process (https://www.sqlite.org/howtocorrupt.html section 2.2).
+    if (!settings.read_only) tollgate::detail::make_private_file(path);
     database opened;
     if (auto done = opened.connect(path, settings); !done) return std::move(done).error();
     return opened;
@@ -52551,10 +53126,6 @@ TOLLGATE_DECL result<void> transaction::commit() {
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_IPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_OPENED_FILE_IPP
 
-#if !defined(_WIN32)
-#include <sys/stat.h>
-#endif
-
 namespace tollgate::inline v0::sqlite {
 
 namespace detail {
@@ -52582,24 +53153,17 @@ TOLLGATE_DECL opened_file::opened_file(const std::string& path)
 TOLLGATE_DECL bool opened_file::is_in_place() noexcept {
     // First, so that not all threads look.
     next_look_.store((std::chrono::steady_clock::now() + std::chrono::seconds{1}).time_since_epoch().count(), std::memory_order_relaxed);
-    const bool all = std::all_of(files_.begin(), files_.end(),
-                                 [](const watched& each) { return !each.opened || identity_of(each) == each.opened; });
+    const bool all = std::all_of(files_.begin(), files_.end(), [](const watched& each) {
+        return !each.opened || tollgate::detail::identity_of_file(each.path, each.may_be_empty) == each.opened;
+    });
     was_in_place_.store(all, std::memory_order_relaxed);
     return all;
 }
 
 TOLLGATE_DECL opened_file::watched opened_file::watch(std::string path, bool may_be_empty) {
     watched file{std::move(path), may_be_empty};
-    file.opened = identity_of(file);
+    file.opened = tollgate::detail::identity_of_file(file.path, may_be_empty);
     return file;
-}
-
-TOLLGATE_DECL std::optional<opened_file::identity> opened_file::identity_of([[maybe_unused]] const watched& file) noexcept {
-#if !defined(_WIN32)
-    struct stat found{};
-    if (::stat(file.path.c_str(), &found) == 0 && (found.st_size > 0 || file.may_be_empty)) return identity{found.st_dev, found.st_ino};
-#endif
-    return std::nullopt;
 }
 
 }  // namespace tollgate::sqlite
@@ -54348,6 +54912,60 @@ private:
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_CREDENTIAL_LOOKUP_HPP
 
+// <tollgate/base/detail/system/wake_up.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_SYSTEM_WAKE_UP_HPP
+#define TOLLGATE_BASE_DETAIL_SYSTEM_WAKE_UP_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// Ends the wait of another thread in `poll_sockets`, which includes `descriptor`. Once only: it is never reset.
+class wake_up {
+public:
+    wake_up() noexcept = default;
+    wake_up(const wake_up&) = delete;
+    wake_up& operator=(const wake_up&) = delete;
+
+#if defined(TOLLGATE_SYSTEM_WINDOWS)
+    [[nodiscard]] bool open() noexcept { return false; }  // only sockets can be waited for
+    void wake() noexcept {}
+#else
+    ~wake_up() {
+        if (reading_ != no_socket) ::close(reading_);
+        if (writing_ != no_socket) ::close(writing_);
+    }
+
+    /// False if no descriptor is left.
+    [[nodiscard]] bool open() noexcept {
+        int ends[2] = {no_socket, no_socket};
+#if defined(TOLLGATE_SYSTEM_LINUX)
+        if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+#else
+        if (::pipe(ends) != 0) return false;
+#endif
+        reading_ = ends[0];
+        writing_ = ends[1];
+#if !defined(TOLLGATE_SYSTEM_LINUX)
+        if (!make_non_blocking(reading_) || !make_non_blocking(writing_)) return false;
+#endif
+        return true;
+    }
+    void wake() noexcept {
+        const char once = 0;
+        [[maybe_unused]] const auto written = ::write(writing_, &once, 1);
+    }
+#endif
+
+    [[nodiscard]] native_socket descriptor() const noexcept { return reading_; }
+
+private:
+    native_socket reading_ = no_socket;
+    native_socket writing_ = no_socket;
+};
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_SYSTEM_WAKE_UP_HPP
+
 // <tollgate/store/detail/postgres/listener.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_HPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_LISTENER_HPP
@@ -54413,8 +55031,7 @@ private:
     std::atomic<bool> listens_{false};
     std::atomic<bool> stops_{false};
     std::atomic<std::uint64_t> notifications_{0};
-    int wake_reading_ = -1;
-    int wake_writing_ = -1;
+    tollgate::detail::wake_up wake_;
     tollgate::detail::owning_process process_;
     std::thread thread_;
     tollgate::detail::before_openssl_end before_openssl_end_;
@@ -57526,7 +58143,7 @@ inline void ignore_notice(void*, const pg_result*) noexcept {}
 TOLLGATE_DECL void connection::closer::operator()(pg_conn* open) const noexcept {
     if (!process.is_parent()) return PQfinish(open);
     // PQfinish would end the session of the parent process.
-    ::close(PQsocket(open));
+    tollgate::detail::close_handle(PQsocket(open));
 }
 
 TOLLGATE_DECL result<connection> connection::open(const server_parameters& server, const connection_settings& settings,
@@ -57616,10 +58233,10 @@ TOLLGATE_DECL connection::waited connection::wait(bool to_write, steady::time_po
         std::array<pollfd, 2> polled{pollfd{descriptor, static_cast<short>(to_write ? POLLIN | POLLOUT : POLLIN), 0},
                                      pollfd{wake_descriptor, POLLIN, 0}};
         // While it connects, libpq reports which of the two to wait for. A socket becomes readable when connecting fails.
-        const int ready = ::poll(polled.data(), wake_descriptor < 0 ? 1 : 2,
+        const int ready = tollgate::detail::poll_sockets(polled.data(), wake_descriptor < 0 ? 1 : 2,
                                  static_cast<int>((std::min)(left, decltype(left){60'000})));
         if (ready > 0) return waited::ready;
-        if (ready < 0 && errno != EINTR) return waited::failed;
+        if (ready < 0 && !tollgate::detail::was_interrupted(tollgate::detail::last_socket_error())) return waited::failed;
     }
 }
 
@@ -57850,7 +58467,7 @@ TOLLGATE_DECL bool connection::is_sound() noexcept {
     if (known_ != nullptr && is_outdated()) return false;
     // Between batches a server only announces its shutdown or configuration changes.
     pollfd polled{PQsocket(handle_.get()), POLLIN, 0};
-    return ::poll(&polled, 1, 0) == 0;
+    return tollgate::detail::poll_sockets(&polled, 1, 0) == 0;
 }
 
 TOLLGATE_DECL bool connection::wait_for_notification(milliseconds wait_max, int wake_descriptor) {
@@ -58050,7 +58667,7 @@ struct pipeline_end {
     ~pipeline_end() {
         if (PQexitPipelineMode(connection) != 1) {
             // Without a synchronisation the server does not respond; the connection is lost then.
-            if (PQpipelineSync(connection) != 1) ::shutdown(PQsocket(connection), SHUT_RDWR);
+            if (PQpipelineSync(connection) != 1) ::shutdown(PQsocket(connection), tollgate::detail::both_directions);
             while (PQstatus(connection) != CONNECTION_BAD && PQexitPipelineMode(connection) != 1) PQclear(PQgetResult(connection));
         }
         if (!succeeded) PQclear(PQexec(connection, "ROLLBACK TO SAVEPOINT tollgate; RELEASE SAVEPOINT tollgate"));
@@ -58504,8 +59121,7 @@ inline bool forget_users(cache_invalidation_feed& changes, std::string_view payl
 TOLLGATE_DECL void listener::stop() noexcept {
     if (!thread_.joinable() || process_.is_parent()) return;
     stops_ = true;
-    const char wake = 0;
-    [[maybe_unused]] const auto written = ::write(wake_writing_, &wake, 1);
+    wake_.wake();
     thread_.join();
 }
 
@@ -58514,8 +59130,6 @@ TOLLGATE_DECL listener::~listener() {
     stop();
     // The thread of the parent process can be neither joined nor detached here.
     if (thread_.joinable()) static_cast<void>(new (std::nothrow) std::thread{std::move(thread_)});
-    for (const int each : {wake_reading_, wake_writing_})
-        if (each >= 0) ::close(each);
 }
 
 TOLLGATE_DECL void listener::feed(std::shared_ptr<cache_invalidation_feed> changes) noexcept {
@@ -58533,10 +59147,7 @@ TOLLGATE_DECL std::optional<std::uint64_t> listener::changes_seen() noexcept {
 }
 
 TOLLGATE_DECL void listener::start() noexcept {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return;
-    wake_reading_ = ends[0];
-    wake_writing_ = ends[1];
+    if (!wake_.open()) return;
     try {
         process_.take();
         before_openssl_end_.call([](void* self) noexcept { static_cast<listener*>(self)->stop(); }, this);
@@ -58591,7 +59202,7 @@ TOLLGATE_DECL void listener::listen_while_connected() {
         for (;;) {
             const auto left = std::chrono::ceil<milliseconds>(asked_at + every - tollgate::detail::boot_now());
             if (left <= milliseconds{0} || stops_) break;
-            if (!opened->wait_for_notification(left, wake_reading_)) return;
+            if (!opened->wait_for_notification(left, wake_.descriptor())) return;
             take_notifications(*opened);
         }
     }
@@ -58608,8 +59219,8 @@ TOLLGATE_DECL void listener::take_notifications(connection& from) {
 }
 
 TOLLGATE_DECL bool listener::pause(milliseconds length) noexcept {
-    pollfd polled{wake_reading_, POLLIN, 0};
-    ::poll(&polled, 1, static_cast<int>(length.count()));
+    pollfd polled{wake_.descriptor(), POLLIN, 0};
+    tollgate::detail::poll_sockets(&polled, 1, static_cast<int>(length.count()));
     return stops_;
 }
 
@@ -58983,7 +59594,7 @@ private:
     [[nodiscard]] TOLLGATE_DECL error failure(const std::string& reason) const;
 
     std::string address_;
-    int socket_ = -1;
+    tollgate::detail::native_socket socket_ = tollgate::detail::no_socket;
     std::unique_ptr<redisReader, free_reader> reader_;
     std::unique_ptr<ssl_st, free_tls> tls_;
 };
@@ -59487,7 +60098,7 @@ TOLLGATE_DECL void connection::free_reader::operator()(redisReader* reader) cons
 TOLLGATE_DECL void connection::free_tls::operator()(ssl_st* tls) const noexcept { SSL_free(tls); }
 
 TOLLGATE_DECL connection::~connection() {
-    if (socket_ >= 0) ::close(socket_);
+    if (socket_ != tollgate::detail::no_socket) tollgate::detail::close_handle(socket_);
 }
 
 TOLLGATE_DECL error connection::failure(const std::string& reason) const {
@@ -59518,26 +60129,27 @@ TOLLGATE_DECL result<void> connection::connect(const server_address& server, ste
         // Divide the remaining time among the addresses, so that one that does not answer cannot use all of it.
         const auto now = steady::now();
         const auto share = now + (end - now) / static_cast<int>(left);
-        if (socket_ >= 0) ::close(socket_);
-        socket_ = ::socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (socket_ < 0 && errno == EAFNOSUPPORT) continue;  // a kernel without IPv6
-        if (socket_ < 0) return failure(std::string{"cannot create a socket: "} + std::strerror(errno));
-        const int on = 1;
-        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+        if (socket_ != tollgate::detail::no_socket) tollgate::detail::close_handle(socket_);
+        socket_ = tollgate::detail::open_socket(each->ai_family);
+        if (socket_ == tollgate::detail::no_socket) {
+            const int error = tollgate::detail::last_socket_error();
+            if (tollgate::detail::is_unknown_family(error)) continue;  // a kernel without IPv6
+            return failure("cannot create a socket: " + tollgate::detail::socket_error_text(error));
+        }
+        (void)tollgate::detail::set_option(socket_, IPPROTO_TCP, TCP_NODELAY);
+        (void)tollgate::detail::set_option(socket_, SOL_SOCKET, SO_KEEPALIVE);
         const tollgate::detail::host_address at{*each, server.port};
         if (::connect(socket_, reinterpret_cast<const sockaddr*>(&at.name), at.bytes) == 0) return {};
-        if (errno != EINPROGRESS) {
-            tried = failure(std::string{"cannot connect: "} + std::strerror(errno));
+        if (const int error = tollgate::detail::last_socket_error(); !tollgate::detail::is_connecting(error)) {
+            tried = failure("cannot connect: " + tollgate::detail::socket_error_text(error));
             continue;
         }
         tried = wait(POLLOUT, share, "connect");
         if (!tried) continue;
         int fault = 0;
-        socklen_t size = sizeof fault;
-        ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &fault, &size);
+        (void)tollgate::detail::get_option(socket_, SOL_SOCKET, SO_ERROR, fault);
         if (fault == 0) return {};
-        tried = failure(std::string{"cannot connect: "} + std::strerror(fault));
+        tried = failure("cannot connect: " + tollgate::detail::socket_error_text(fault));
     }
     return tried;
 }
@@ -59642,13 +60254,13 @@ TOLLGATE_DECL result<void> connection::send(std::string_view bytes, steady::time
 
 TOLLGATE_DECL result<void> connection::send_raw(std::string_view bytes, steady::time_point end) {
     while (!bytes.empty()) {
-        const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        const auto sent = tollgate::detail::send_some(socket_, bytes.data(), bytes.size());
         if (sent > 0) {
             bytes.remove_prefix(static_cast<std::size_t>(sent));
-        } else if (tollgate::detail::would_block(errno)) {
+        } else if (const int error = tollgate::detail::last_socket_error(); tollgate::detail::would_block(error)) {
             if (auto waited = wait(POLLOUT, end, "receive the request"); !waited) return waited;
-        } else if (errno != EINTR) {
-            return failure(std::string{"the connection broke: "} + std::strerror(errno));
+        } else if (!tollgate::detail::was_interrupted(error)) {
+            return failure("the connection broke: " + tollgate::detail::socket_error_text(error));
         }
     }
     return {};
@@ -59696,11 +60308,12 @@ TOLLGATE_DECL result<std::size_t> connection::receive(steady::time_point end) {
 TOLLGATE_DECL result<std::size_t> connection::receive_raw(char* into, std::size_t size, steady::time_point end) {
     for (;;) {
         if (auto waited = wait(POLLIN, end, "reply"); !waited) return std::move(waited).error();
-        const auto count = ::recv(socket_, into, size, 0);
+        const auto count = tollgate::detail::receive_some(socket_, into, size);
         if (count > 0) return static_cast<std::size_t>(count);
         if (count == 0) return failure("the server closed the connection");
-        if (!tollgate::detail::would_block(errno) && errno != EINTR)
-            return failure(std::string{"the connection broke: "} + std::strerror(errno));
+        const int error = tollgate::detail::last_socket_error();
+        if (!tollgate::detail::would_block(error) && !tollgate::detail::was_interrupted(error))
+            return failure("the connection broke: " + tollgate::detail::socket_error_text(error));
     }
 }
 
@@ -59708,10 +60321,11 @@ TOLLGATE_DECL result<void> connection::wait(short events, steady::time_point end
     for (;;) {
         const auto left = std::chrono::ceil<milliseconds>(end - steady::now());
         pollfd polled{socket_, events, 0};
-        const int ready = ::poll(&polled, 1, static_cast<int>((std::max)(left, milliseconds{0}).count()));
+        const int ready = tollgate::detail::poll_sockets(&polled, 1, static_cast<int>((std::max)(left, milliseconds{0}).count()));
         if (ready > 0) return {};
         if (ready == 0) return failure(std::string{"did not "} + doing + " in time");
-        if (errno != EINTR) return failure(std::string{"cannot wait: "} + std::strerror(errno));
+        const int error = tollgate::detail::last_socket_error();
+        if (!tollgate::detail::was_interrupted(error)) return failure("cannot wait: " + tollgate::detail::socket_error_text(error));
     }
 }
 
