@@ -155,7 +155,7 @@ std::optional<std::string> read_small_file(const std::filesystem::path& file) {
 
 namespace {
 
-/// The content of a file with a secret that a flag names. Warns on stderr when other users can read the file. Throws `usage_error`.
+/// The content of a file with a secret that a flag names. Throws `usage_error`.
 std::string read_secret_file(std::string_view flag, const std::filesystem::path& file) {
     const auto begin = std::string{"--"}.append(flag).append(": ");
     std::optional<std::string> text;
@@ -165,10 +165,14 @@ std::string read_secret_file(std::string_view flag, const std::filesystem::path&
         throw usage_error{begin + error.what()};
     }
     if (!text) throw usage_error{begin + "there is no file '" + file.string() + "'."};
+    return *std::move(text);
+}
+
+/// Warns on stderr when other users can read a file with a secret. For a file that is valid: an invalid one gets one message.
+void warn_if_others_can_read(std::string_view flag, const std::filesystem::path& file) {
     struct stat found {};
     if (::stat(file.c_str(), &found) == 0 && (found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        std::cerr << "warning: " << begin << "other users can access '" << file.string() << "'. Restrict it with: chmod 600\n";
-    return *std::move(text);
+        std::cerr << "warning: --" << flag << ": other users can access '" << file.string() << "'. Restrict it with: chmod 600\n";
 }
 
 }  // namespace
@@ -179,6 +183,7 @@ tollgate::secret_keys read_secret_keys(const std::filesystem::path& file) {
     auto keys = tollgate::secret_keys::parse(text);
     tollgate::secure_wipe(text);
     if (!keys) throw usage_error{"--secret-key-file: '" + file.string() + "': " + keys.error().message};
+    warn_if_others_can_read("secret-key-file", file);
     return *std::move(keys);
 }
 
@@ -196,6 +201,7 @@ tollgate::digest read_initial_access_token(const std::filesystem::path& file) {
     tollgate::secure_wipe(text);
     if (!is_token)
         throw usage_error{"--dynamic-registration: '" + file.string() + "' must hold one token of 22 to 512 visible ASCII characters."};
+    warn_if_others_can_read("dynamic-registration", file);
     return found;
 }
 
