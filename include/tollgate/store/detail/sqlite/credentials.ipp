@@ -15,7 +15,7 @@ namespace sqlite::detail {
 
 /// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
 inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
+    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = ?", refresh_token);
     if (!access) return access;
     const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
     return refresh ? result<bool>{*access || *refresh} : refresh;
@@ -24,10 +24,10 @@ inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_t
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
 inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
     // This includes tokens without a grant: the application must lose all access.
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
+    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application_id = ? AND user_id = ?", application, user);
         !done)
         return std::move(done).error();
-    return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+    return on.run_counted("DELETE FROM tollgate_grants WHERE user_id = ? AND application_id = ?", user, application);
 }
 
 }  // namespace sqlite::detail
@@ -41,7 +41,7 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credent
                     std::optional<instant> last_used_at) {
                     return token_credential{user, token, scopes, expires_at, application, last_used_at};
                 },
-                "SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens WHERE token_digest = ?", token);
+                "SELECT user_id, application_id, scopes, expires_at, last_used_at FROM tollgate_access_tokens WHERE token_digest = ?", token);
         });
     }
     const auto name = token_username::from(std::get<personal_token_key>(key).username);
@@ -52,7 +52,7 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credent
                std::optional<instant> last_used_at, token_id id) {
                 return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
             },
-            "SELECT user, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
+            "SELECT user_id, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
     });
 }
 
@@ -73,8 +73,8 @@ TOLLGATE_DECL result<void> sqlite_store::record_use(const credential_key& key, i
             if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token); !done)
                 return done;
             return on.run(
-                "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
-                "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
+                "UPDATE tollgate_grants SET last_used_at = ? WHERE (user_id, application_id) = "
+                "(SELECT user_id, application_id FROM tollgate_access_tokens WHERE token_digest = ?)",
                 now, token);
         },
         impl_->use_deadline());
@@ -90,13 +90,13 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke(const revocation& revoked) noexc
                 [&](const oauth_token_revocation& token) -> result<bool> {
                     const auto refresh_token = sql::read_value<sql::row_number>(
                         on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                                   "ON access_grant = tollgate_grants.id "
-                                   "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = coalesce(?2, application)",
+                                   "ON grant_id = tollgate_grants.id "
+                                   "WHERE (token_digest = ?1 OR family_digest = ?1) AND application_id = coalesce(?2, application_id)",
                                    token.token_digest, token.application));
                     if (!refresh_token) return refresh_token.error();
                     if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
                     return on.run_counted(
-                        "DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = coalesce(?, application)",
+                        "DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application_id = coalesce(?, application_id)",
                         token.token_digest, token.application);
                 },
                 [&](const grant_revocation& given) { return sqlite::detail::revoke_grant(on, given.user, given.application); },
