@@ -11,7 +11,7 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
                                                        std::optional<sql::row_number> refresh_token) {
     // If so many others expire later, this is when there is room again.
     const auto room_at = sql::read_value<instant>(on.prepare(
-        "SELECT expires_at FROM tollgate_access_tokens WHERE application_id = ? AND user_id = ? ORDER BY expires_at DESC LIMIT 1 OFFSET ?",
+        sql::statements::find_room_for_access_token,
         token.application, token.user, limits::access_tokens_per_grant_max - 1));
     if (!room_at) return room_at.error();
     if (*room_at && token.created_at < **room_at) return too_many_access_tokens(**room_at);
@@ -38,7 +38,7 @@ TOLLGATE_DECL result<bool> sqlite_store::create_access_token(const new_access_to
             if (!*allowed) return false;
         }
         const auto is_repeated = sql::read_value<bool>(
-            on.prepare("SELECT user_id = ? AND application_id = ? AND refresh_token_id IS NULL FROM tollgate_access_tokens WHERE token_digest = ?",
+            on.prepare(sql::statements::find_repeated_access_token,
                        token.user, token.application, token.token_digest));
         if (!is_repeated) return is_repeated.error();
         if (is_repeated->value_or(false)) return true;

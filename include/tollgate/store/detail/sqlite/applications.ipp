@@ -13,7 +13,7 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
         const auto existing = sql::read_value<application_id>(
-            on.prepare("SELECT id FROM tollgate_applications WHERE client_id = ? AND owner_id = ? AND secret_digest = ?",
+            on.prepare(sql::statements::find_repeated_application,
                        application.client_id, application.owner, application.secret_digest));
         if (!existing) return existing.error();
         if (*existing) return **existing;  // the call is repeated
@@ -35,17 +35,13 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
 TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->read_one(sql::to_application,
-                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0, suspended FROM tollgate_applications WHERE client_id = ?",
+                           sql::statements::find_application,
                            client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
     return impl_->read_all(sql::to_application,
-                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants WHERE application_id = tollgate_applications.id), suspended "
-                           "FROM tollgate_applications WHERE owner_id = ? ORDER BY id",
+                           sql::statements::list_applications,
                            owner);
 }
 
@@ -56,37 +52,32 @@ TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<
             detail::overloaded{
                 [&](const application_fields& fields) -> result<bool> {
                     auto updated = on.run_counted(
-                        "UPDATE tollgate_applications SET name = ?, website = ?, description = ?, redirect_urls = ?, "
-                        "acts_for_owner = ? WHERE id = ? AND owner_id = coalesce(?, owner_id)",
+                        sql::statements::set_application_fields,
                         fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner, id,
                         changed_by);
                     if (!updated || !*updated || fields.acts_for_owner) return updated;
                     return on
-                        .run("DELETE FROM tollgate_access_tokens WHERE application_id = ?1 AND refresh_token_id IS NULL "
-                             "AND user_id = (SELECT owner_id FROM tollgate_applications WHERE id = ?1)",
-                             id)
+                        .run(sql::statements::delete_owner_tokens,
+                             id, changed_by)
                         .transform([] { return true; });
                 },
                 [&](const client_secret_addition& added) {
                     // If the call is repeated, the secret is already the newest.
                     return on.run_counted(
-                        "UPDATE tollgate_applications SET secret_digest = ?1, older_secret_digest = "
-                        "CASE secret_digest WHEN ?1 THEN older_secret_digest ELSE secret_digest END "
-                        "WHERE id = ?2 AND owner_id = coalesce(?3, owner_id) AND secret_digest IN (coalesce(?4, secret_digest), ?1)",
+                        sql::statements::add_client_secret,
                         added.secret_digest, id, changed_by, added.replaced);
                 },
                 [&](older_secret_removal) {
                     return on.run_counted(
-                        "UPDATE tollgate_applications SET older_secret_digest = NULL "
-                        "WHERE id = ? AND owner_id = coalesce(?, owner_id) AND older_secret_digest IS NOT NULL",
+                        sql::statements::remove_older_secret,
                         id, changed_by);
                 },
                 [&](const suspension_change& suspension) -> result<bool> {
                     auto updated = on.run_counted(
-                        "UPDATE tollgate_applications SET suspended = ? WHERE id = ? AND owner_id = coalesce(?, owner_id)",
+                        sql::statements::set_suspension,
                         suspension.suspended, id, changed_by);
                     if (!updated || !*updated || !suspension.suspended) return updated;
-                    return on.run("DELETE FROM tollgate_access_tokens WHERE application_id = ?", id).transform([] { return true; });
+                    return on.run(sql::statements::delete_tokens_of_application, id, changed_by).transform([] { return true; });
                 },
             },
             change);

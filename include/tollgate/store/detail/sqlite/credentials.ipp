@@ -15,19 +15,19 @@ namespace sqlite::detail {
 
 /// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
 inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = ?", refresh_token);
+    auto access = on.run_counted(sql::statements::delete_access_tokens_of_refresh_token, refresh_token);
     if (!access) return access;
-    const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+    const auto refresh = on.run_counted(sql::statements::delete_refresh_token, refresh_token);
     return refresh ? result<bool>{*access || *refresh} : refresh;
 }
 
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
 inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
     // This includes tokens without a grant: the application must lose all access.
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application_id = ? AND user_id = ?", application, user);
+    if (auto done = on.run(sql::statements::delete_access_tokens_of_grant, application, user);
         !done)
         return std::move(done).error();
-    return on.run_counted("DELETE FROM tollgate_grants WHERE user_id = ? AND application_id = ?", user, application);
+    return on.run_counted(sql::statements::delete_grant, user, application);
 }
 
 }  // namespace sqlite::detail
@@ -41,7 +41,9 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credent
                     std::optional<instant> last_used_at) {
                     return token_credential{user, token, scopes, expires_at, application, last_used_at};
                 },
-                "SELECT user_id, application_id, scopes, expires_at, last_used_at FROM tollgate_access_tokens WHERE token_digest = ?", token);
+                "SELECT user_id, application_id, scopes, expires_at, last_used_at "
+                "FROM tollgate_access_tokens WHERE token_digest = ?",
+                token);
         });
     }
     const auto name = token_username::from(std::get<personal_token_key>(key).username);
@@ -67,14 +69,13 @@ TOLLGATE_DECL result<void> sqlite_store::record_use(const credential_key& key, i
     return impl_->database.transact(
         [&](sqlite::database& on) -> result<void> {
             if (const auto* const personal = std::get_if<personal_token_key>(&key))
-                return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now, from,
+                return on.run(sql::statements::record_personal_token_use, now, from,
                               personal->username);
             const digest& token = std::get<access_token_key>(key).token_digest;
-            if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token); !done)
+            if (auto done = on.run(sql::statements::record_access_token_use, now, token); !done)
                 return done;
             return on.run(
-                "UPDATE tollgate_grants SET last_used_at = ? WHERE (user_id, application_id) = "
-                "(SELECT user_id, application_id FROM tollgate_access_tokens WHERE token_digest = ?)",
+                sql::statements::record_grant_use,
                 now, token);
         },
         impl_->use_deadline());
@@ -85,7 +86,7 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke(const revocation& revoked) noexc
         return std::visit(
             detail::overloaded{
                 [&](const personal_token_revocation& personal) {
-                    return on.run_counted("DELETE FROM tollgate_personal_tokens WHERE id = ?", personal.token);
+                    return on.run_counted(sql::statements::delete_personal_token, personal.token);
                 },
                 [&](const oauth_token_revocation& token) -> result<bool> {
                     const auto refresh_token = sql::read_value<sql::row_number>(

@@ -33,8 +33,7 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
 inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, sql::row_number access_grant,
                                                     const scope_set& scopes) {
     auto done = on.run(
-        "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
-        "VALUES (?, ?, ?, ?, ?)",
+        sql::statements::insert_refresh_token,
         issued.refresh_digest, access_grant, scopes, issued.refresh_token_end(), issued.refresh_ends_at);
     if (!done) return token_exists(std::move(done).error());
     const sql::row_number id = on.last_insert_id();
@@ -55,13 +54,12 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
         on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
     if (!is_suspended) return is_suspended.error();
     if (is_suspended->value_or(false)) return code_result::suspended;
-    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token_id IS NULL "
-                           "AND (expires_at <= ? OR expires_at > ?)",
+    if (auto done = on.run(sql::statements::delete_replaceable_code,
                            code.code_digest, code.replaceable_until(), code.latest_end());
         !done)
         return std::move(done).error();
     const auto is_spent = sql::read_value<bool>(
-        on.prepare("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
+        on.prepare(sql::statements::is_code_spent, code.code_digest));
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
     if (!*is_suspended) return not_found();
@@ -71,9 +69,7 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
     if (!*widened) return code_result::not_granted;
     const auto access_grant = **widened;
     if (auto done =
-            on.run("INSERT INTO tollgate_codes "
-                   "(code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+            on.run(sql::statements::insert_code,
                    code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at);
         !done)
         return std::move(done).error();
@@ -93,11 +89,7 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
         const auto found = sql::read_one(
-            on.prepare("SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id, "
-                       "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token_id) "
-                       "FROM tollgate_codes AS codes JOIN tollgate_grants ON grant_id = tollgate_grants.id "
-                       "JOIN tollgate_applications ON application_id = tollgate_applications.id "
-                       "WHERE code_digest = ? AND application_id = ? AND suspended IS NULL",
+            on.prepare(sql::statements::find_code,
                        shown.code_digest, shown.application),
             sql::to_found_code);
         if (!found) return found.error();
@@ -116,7 +108,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
         return on
-            .run("UPDATE tollgate_codes SET refresh_token_id = ?, expires_at = ?, forget_at = ? WHERE id = ?", *inserted, shown.now,
+            .run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now,
                  code.forget_at(), code.id)
             .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
     });
@@ -125,12 +117,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
         const auto found = sql::read_one(
-            on.prepare("SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, "
-                       "EXISTS (SELECT 1 FROM tollgate_access_tokens AS access "
-                       "WHERE access.token_digest = ? AND refresh_token_id = tokens.id) "
-                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON grant_id = tollgate_grants.id "
-                       "JOIN tollgate_applications ON application_id = tollgate_applications.id "
-                       "WHERE (token_digest = ? OR family_digest = ?) AND application_id = ? AND expires_at > ? AND suspended IS NULL",
+            on.prepare(sql::statements::find_refresh_token,
                        shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();
@@ -145,15 +132,14 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", shown.refresh_token_end(token.ends_at),
+        if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
                                token.id);
             !done)
             return std::move(done).error();
         if (shown.rotation && token.is_shown_by(shown)) {
             const auto& rotation = *shown.rotation;
             auto done = on.run(
-                "UPDATE tollgate_refresh_tokens SET token_digest = ?, replaced_digest = token_digest, replaced_at = ?, "
-                "successor_seed = ?, family_digest = ? WHERE id = ?",
+                sql::statements::replace_refresh_token,
                 rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
             if (!done) return token_exists(std::move(done).error());
         }
@@ -163,21 +149,13 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
 
 TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
-                           "SELECT 0, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
-                           "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
-                           "ON tollgate_applications.id = application_id WHERE token_digest = ?1 "
-                           "UNION ALL SELECT 1, user_id, application_id, client_id, tokens.scopes, NULL, expires_at "
-                           "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON grant_id = tollgate_grants.id "
-                           "JOIN tollgate_applications ON tollgate_applications.id = application_id "
-                           "WHERE token_digest = ?1 OR family_digest = ?1",
+                           sql::statements::find_oauth_token,
                            token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at, suspended "
-                           "FROM tollgate_grants AS grants JOIN tollgate_applications "
-                           "ON application_id = tollgate_applications.id WHERE user_id = ? ORDER BY grants.id",
+                           sql::statements::list_grants,
                            user);
 }
 

@@ -33,40 +33,34 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
 
 TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
     return impl_->read_all(sql::to_hook(account),
-                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, "
-                           "secret_digest FROM tollgate_hooks WHERE service = ? AND account_id = ? ORDER BY id",
+                           sql::statements::list_hooks,
                            account.service, account.account);
 }
 
 TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
                                                                                hook_id id) noexcept {
     return impl_->read_one(sql::to_account_of(service),
-                           "SELECT account_id FROM tollgate_hooks WHERE id = ? AND service = ? AND account_id <> 0", id, service);
+                           sql::statements::find_account_of_hook, id, service);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id,
                                              const hook_secret_replacement& replacement) noexcept {
     return database.transact([&](sqlite::database& on) -> result<bool> {
         const digest secret_digest = digest_of(replacement.secret);
-        const auto is_repeated = sql::read_value<bool>(
-            on.prepare("SELECT secret_digest IS ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account_id = ?", secret_digest, id,
-                       account.service, account.account));
-        if (!is_repeated) return is_repeated.error();
-        if (is_repeated->value_or(false)) return true;
         const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
-        auto copied = on.run_counted(
-            "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) "
-            "SELECT id, secret, ?1 FROM tollgate_hooks WHERE id = ?2 AND service = ?3 AND account_id = ?4 "
-            "AND (?5 IS NULL OR coalesce(secret_digest, zeroblob(32)) = ?5)",
-            replacement.old_valid_until, id, account.service, account.account, replacement.replaced);
-        if (!copied || !*copied) return copied;
-        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
-                               "WHERE hook_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                               id, limits::previous_secrets_max);
+        // If the call is repeated, the hook has the secret already.
+        if (auto done = on.run(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
+                               secret_digest, replacement.replaced);
             !done)
             return std::move(done).error();
-        return on.run("UPDATE tollgate_hooks SET secret = ?, secret_digest = ? WHERE id = ?", *encrypted, secret_digest, id)
+        auto replaced = on.run_counted(sql::statements::replace_secret, *encrypted, secret_digest, id, account.service, account.account,
+                                       replacement.replaced);
+        if (!replaced || !*replaced) return replaced;
+        return on
+            .run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
+                 "WHERE hook_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                 id, limits::previous_secrets_max)
             .transform([] { return true; });
     });
 }
@@ -134,14 +128,11 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
                 });
             });
     };
-    if (auto done = encrypt_table("SELECT id, service, account_id, secret FROM tollgate_hooks WHERE id > ?1 AND account_id <> 0 "
-                                  "AND substr(secret, 1, length(?2)) <> ?2 ORDER BY id LIMIT ?3",
+    if (auto done = encrypt_table(sql::statements::list_secrets,
                                   "UPDATE tollgate_hooks SET secret = ? WHERE id = ? AND secret = ?");
         !done)
         return done;
-    if (auto done = encrypt_table("SELECT previous.id, service, account_id, previous.secret FROM tollgate_hook_secrets AS previous "
-                         "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook_id WHERE previous.id > ?1 AND account_id <> 0 "
-                         "AND substr(previous.secret, 1, length(?2)) <> ?2 ORDER BY previous.id LIMIT ?3",
+    if (auto done = encrypt_table(sql::statements::list_previous_secrets,
                          "UPDATE tollgate_hook_secrets SET secret = ? WHERE id = ? AND secret = ?");
         !done)
         return done;
