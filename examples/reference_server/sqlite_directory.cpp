@@ -81,13 +81,13 @@ result<void> sqlite_directory::check_writable(sqlite_database& opened) {
 }
 
 result<std::optional<user_id>> sqlite_directory::owner_of(token_id token) {
-    return read_one([](user_id owner) { return owner; }, "SELECT user FROM tollgate_personal_tokens WHERE id = ?", token);
+    return read_one([](user_id owner) { return owner; }, "SELECT user_id FROM tollgate_personal_tokens WHERE id = ?", token);
 }
 
 result<std::vector<application_grant>> sqlite_directory::grants_of(application_id application, user_id first, std::size_t rows_max) {
     return read_all(to_application_grant,
-                    "SELECT user, scopes, created_at, last_used_at FROM tollgate_grants WHERE application = ? AND user >= ? "
-                    "ORDER BY user LIMIT ?",
+                    "SELECT user_id, scopes, created_at, last_used_at FROM tollgate_grants WHERE application_id = ? AND user_id >= ? "
+                    "ORDER BY user_id LIMIT ?",
                     application, first, static_cast<std::int64_t>(rows_max));
 }
 
@@ -110,8 +110,8 @@ result<void> sqlite_directory::record(const activity& activity) {
 
 result<std::optional<account_ref>> sqlite_directory::account_of_delivery(delivery_id delivery) {
     return read_one([](const service_name& service, account_id account) { return account_ref{service, account}; },
-                    "SELECT service, account FROM tollgate_deliveries "
-                    "JOIN tollgate_hooks ON tollgate_hooks.id = hook WHERE tollgate_deliveries.id = ? AND service <> ''",
+                    "SELECT service, account_id FROM tollgate_deliveries "
+                    "JOIN tollgate_hooks ON tollgate_hooks.id = hook_id WHERE tollgate_deliveries.id = ? AND account_id <> 0",
                     delivery);
 }
 

@@ -111,7 +111,6 @@ private:
             if (value.is_null()) continue;
             if (each.kind == member_kind::lines) to = split_lines(value.get_ref<const std::string&>());
             else if (each.kind == member_kind::secret) to = encrypt(type, row, value.get<std::string>());
-            else if (each.kind == member_kind::message_id) to = message_id(row, value.get_ref<const std::string&>());
             else to = value;
         }
         return line;
@@ -125,15 +124,6 @@ private:
         });
         return expect(std::move(encrypted),
                       "--secret-key-file: cannot read the secret of " + std::string{type.name} + " " + row.at("id").dump());
-    }
-
-    /// The id that is stored, or that of the seed.
-    static std::string message_id(const ordered_json& row, const std::string& stored) {
-        tollgate::message_seed seed{};
-        if (stored.size() != 2 * seed.size() || !is_hexadecimal(stored)) return stored;
-        for (std::size_t i = 0; i < seed.size(); ++i)
-            seed[i] = static_cast<std::byte>(std::stoi(stored.substr(2 * i, 2), nullptr, 16));
-        return std::string{tollgate::message_id_of(seed, tollgate::hook_id{row.at("hook").get<std::int64_t>()}).view()};
     }
 
     private_file file_;
@@ -243,8 +233,7 @@ private:
             case digest:
             case bytes:
             case text:
-            case secret:
-            case message_id: return check_text(of, value);
+            case secret: return check_text(of, value);
         }
     }
 

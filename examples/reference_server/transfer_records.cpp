@@ -46,29 +46,29 @@ constexpr stored_value suspensions[] = {{"operator"}, {"owner_disabled"}};
 constexpr stored_value registrations[] = {{"owner"}, {"itself"}, {"document"}};
 constexpr stored_value device_code_states[] = {{"pending"}, {"approved"}, {"denied"}};
 
-// Numbers on PostgreSQL.
-constexpr stored_value delivery_states[] = {{"waiting", {"", "0"}}, {"delivered", {"", "1"}}, {"given_up", {"", "2"}}, {"held", {"", "3"}}};
-constexpr stored_value attempt_ends[] = {{"answered", {"", "0"}},
-                                         {"no_address", {"", "1"}},
-                                         {"refused_address", {"", "2"}},
-                                         {"no_connection", {"", "3"}},
-                                         {"no_tls", {"", "4"}},
-                                         {"timed_out", {"", "5"}},
-                                         {"broken_off", {"", "6"}},
-                                         {"bad_response", {"'bad_answer'", "7"}}};
-constexpr stored_value attempt_causes[] = {{"none", {"", "0"}},
-                                           {"name_not_found", {"", "1"}},
-                                           {"no_name_server", {"", "2"}},
-                                           {"connection_refused", {"", "3"}},
-                                           {"unreachable", {"", "4"}},
-                                           {"connect_timeout", {"", "5"}},
-                                           {"handshake_timeout", {"", "6"}},
-                                           {"response_timeout", {"", "7"}},
-                                           {"certificate_expired", {"", "8"}},
-                                           {"certificate_not_yet_valid", {"", "9"}},
-                                           {"certificate_for_other_host", {"", "10"}},
-                                           {"certificate_not_trusted", {"", "11"}},
-                                           {"certificate_invalid", {"", "12"}}};
+// Stored as numbers.
+constexpr stored_value delivery_states[] = {{"waiting", "0"}, {"delivered", "1"}, {"given_up", "2"}, {"held", "3"}};
+constexpr stored_value attempt_ends[] = {{"answered", "0"},
+                                         {"no_address", "1"},
+                                         {"refused_address", "2"},
+                                         {"no_connection", "3"},
+                                         {"no_tls", "4"},
+                                         {"timed_out", "5"},
+                                         {"broken_off", "6"},
+                                         {"bad_response", "7"}};
+constexpr stored_value attempt_causes[] = {{"none", "0"},
+                                           {"name_not_found", "1"},
+                                           {"no_name_server", "2"},
+                                           {"connection_refused", "3"},
+                                           {"unreachable", "4"},
+                                           {"connect_timeout", "5"},
+                                           {"handshake_timeout", "6"},
+                                           {"response_timeout", "7"},
+                                           {"certificate_expired", "8"},
+                                           {"certificate_not_yet_valid", "9"},
+                                           {"certificate_for_other_host", "10"},
+                                           {"certificate_not_trusted", "11"},
+                                           {"certificate_invalid", "12"}};
 
 constexpr member users[] = {
     {"id", id},
@@ -83,7 +83,7 @@ constexpr member users[] = {
 constexpr member accounts[] = {
     {"id", id},
     {"service", text, {}, {.is_valid = is_service}},
-    {"user", id, {"user_id", "user_id"}, {.refers_to = "user"}},
+    {"user", id, "user_id", {.refers_to = "user"}},
     {"name", text},
     {"admin", boolean},
 };
@@ -91,10 +91,10 @@ constexpr member accounts[] = {
 constexpr member hooks[] = {
     {"id", id},
     {"service", text, {}, {.is_valid = is_service}},
-    {"account", id, {"account", "account_id"}, {.refers_to = "account", .agrees_in = same_service}},
+    {"account", id, "account_id", {.refers_to = "account", .agrees_in = same_service}},
     {"event", text, {}, {.is_valid = is_filled}},
     {"source", text, {}, {.values = hook_sources}},
-    {"format", text, {"type", "type"}, {.is_valid = is_filled}},
+    {"format", text, "type", {.is_valid = is_filled}},
     {"target_url", text, {}, {.is_valid = is_target_url}},
     {"secret", secret},
     {"secret_digest", digest, {}, optional},
@@ -110,21 +110,16 @@ constexpr derived_column hooks_postgres[] = {{"host_id", "(SELECT id FROM tollga
 // Service and account are those of the hook. The secret is encrypted for them.
 constexpr member hook_secrets[] = {
     {"id", id},
-    {"hook", id, {"hook", "hook_id"}, {.refers_to = "hook", .agrees_in = same_account}},
-    {"service",
-     text,
-     {"(SELECT service FROM tollgate_hooks WHERE id = r.hook)", "(SELECT service FROM tollgate_hooks WHERE id = r.hook_id)"},
-     {.is_valid = is_service}},
-    {"account",
-     id,
-     {"(SELECT account FROM tollgate_hooks WHERE id = r.hook)", "(SELECT account_id FROM tollgate_hooks WHERE id = r.hook_id)"}},
+    {"hook", id, "hook_id", {.refers_to = "hook", .agrees_in = same_account}},
+    {"service", text, "(SELECT service FROM tollgate_hooks WHERE id = r.hook_id)", {.is_valid = is_service}},
+    {"account", id, "(SELECT account_id FROM tollgate_hooks WHERE id = r.hook_id)"},
     {"secret", secret},
     {"valid_until", time},
 };
 
 constexpr member personal_tokens[] = {
     {"id", id},
-    {"user", id, {"user", "user_id"}, {.refers_to = "user"}},
+    {"user", id, "user_id", {.refers_to = "user"}},
     {"username", text, {}, {.is_valid = is_username}},
     {"secret_digest", digest},
     {"description", text},
@@ -138,10 +133,7 @@ constexpr member personal_tokens[] = {
 // An application that no user registered has no owner; the stores keep the largest id.
 constexpr member applications[] = {
     {"id", id},
-    {"owner",
-     id,
-     {"nullif(r.owner, 9223372036854775807)", "nullif(r.owner_id, 9223372036854775807)"},
-     {.may_be_null = true, .refers_to = "user"}},
+    {"owner", id, "nullif(r.owner_id, 9223372036854775807)", {.may_be_null = true, .refers_to = "user"}},
     {"client_id", text, {}, {.is_valid = is_client_id}},
     {"client_type", text, {}, {.values = client_types}},
     {"secret_digest", digest},
@@ -157,13 +149,12 @@ constexpr member applications[] = {
     {"default_scopes", text, {}, {.is_valid = are_scopes}},
     {"registration_digest", digest, {}, optional},
 };
-constexpr derived_column applications_sqlite[] = {{"owner", "coalesce(given.owner, 9223372036854775807)"}};
-constexpr derived_column applications_postgres[] = {{"owner_id", "coalesce(given.owner, 9223372036854775807)"}};
+constexpr derived_column applications_derived[] = {{"owner_id", "coalesce(given.owner, 9223372036854775807)"}};
 
 constexpr member grants[] = {
     {"id", id},
-    {"user", id, {"user", "user_id"}, {.refers_to = "user"}},
-    {"application", id, {"application", "application_id"}, {.refers_to = "application"}},
+    {"user", id, "user_id", {.refers_to = "user"}},
+    {"application", id, "application_id", {.refers_to = "application"}},
     {"scopes", text, {}, {.is_valid = are_scopes}},
     {"created_at", time},
     {"last_used_at", time, {}, optional},
@@ -171,7 +162,7 @@ constexpr member grants[] = {
 
 constexpr member refresh_tokens[] = {
     {"id", id},
-    {"grant", id, {"access_grant", "grant_id"}, {.refers_to = "grant"}},
+    {"grant", id, "grant_id", {.refers_to = "grant"}},
     {"token_digest", digest},
     {"scopes", text, {}, {.is_valid = are_scopes}},
     {"expires_at", time},
@@ -186,33 +177,33 @@ constexpr member refresh_tokens[] = {
 // The refresh token of an access token or a code may have been deleted.
 constexpr member access_tokens[] = {
     {"token_digest", digest},
-    {"user", id, {"user", "user_id"}, {.refers_to = "user"}},
-    {"application", id, {"application", "application_id"}, {.refers_to = "application"}},
+    {"user", id, "user_id", {.refers_to = "user"}},
+    {"application", id, "application_id", {.refers_to = "application"}},
     {"scopes", text, {}, {.is_valid = are_scopes}},
     {"created_at", time},
     {"expires_at", time},
-    {"refresh_token", id, {"refresh_token", "refresh_token_id"}, optional},
+    {"refresh_token", id, "refresh_token_id", optional},
     {"last_used_at", time, {}, optional},
     {"resources", text, {}, {.is_valid = are_resources}},
 };
 
 constexpr member codes[] = {
     {"id", id},
-    {"grant", id, {"access_grant", "grant_id"}, {.refers_to = "grant"}},
+    {"grant", id, "grant_id", {.refers_to = "grant"}},
     {"code_digest", digest},
     {"scopes", text, {}, {.is_valid = are_scopes}},
     {"redirect", text},
     {"code_challenge", text, {}, optional},
     {"expires_at", time},
     {"forget_at", time},
-    {"refresh_token", id, {"refresh_token", "refresh_token_id"}, optional},
+    {"refresh_token", id, "refresh_token_id", optional},
     {"resources", text, {}, {.is_valid = are_resources}},
 };
 
 // The user who answered may have been deleted.
 constexpr member device_codes[] = {
     {"id", id},
-    {"application", id, {"application", "application_id"}, {.refers_to = "application"}},
+    {"application", id, "application_id", {.refers_to = "application"}},
     {"device_digest", digest},
     {"user_digest", digest},
     {"scopes", text, {}, {.is_valid = are_scopes}},
@@ -225,7 +216,7 @@ constexpr member device_codes[] = {
 
 constexpr member sessions[] = {
     {"cookie_digest", digest},
-    {"user", id, {"user", "user_id"}, {.refers_to = "user"}},
+    {"user", id, "user_id", {.refers_to = "user"}},
     {"login", text},
     {"created_at", time},
     {"last_seen_at", time},
@@ -233,55 +224,44 @@ constexpr member sessions[] = {
     {"user_agent", text},
 };
 
-// SQLite stores the ids of messages, PostgreSQL the seed from which those of an event are derived.
+// The ids of the event's messages are derived from the seed.
 constexpr member events[] = {
     {"id", id},
     {"service", text, {}, {.is_valid = is_service}},
-    {"account", id, {"account", "account_id"}, {.refers_to = "account", .agrees_in = same_service}},
+    {"account", id, "account_id", {.refers_to = "account", .agrees_in = same_service}},
     {"name", text, {}, {.is_valid = is_filled}},
     {"data", text, {}, {.is_valid = is_json}},
     {"happened_at", time},
-    {"message_seed", bytes, {"NULL", "(r.seed)"}, {.may_be_null = true, .is_valid = is_seed}},
+    {"message_seed", bytes, "seed", {.is_valid = is_seed}},
 };
-constexpr derived_column events_postgres[] = {
-    {"seed", "coalesce(decode(given.message_seed, 'hex'), uuid_send(gen_random_uuid()))"}};
 
 // `at`: when a delivery that waits is due, or its lease ends; of others, when they ended.
 constexpr member deliveries[] = {
     {"id", id},
-    {"hook", id, {"hook", "hook_id"}, {.refers_to = "hook"}},
-    {"event", id, {"event", "event_id"}, {.refers_to = "event"}},
-    {"message_id",
-     message_id,
-     {"message_id", "(SELECT encode(seed, 'hex') FROM tollgate_events WHERE id = r.event_id)"},
-     {.is_valid = is_username}},
+    {"hook", id, "hook_id", {.refers_to = "hook"}},
+    {"event", id, "event_id", {.refers_to = "event"}},
     {"created_at", time},
     {"state", text, {}, {.values = delivery_states}},
-    {"at", time, {"coalesce(r.due_at, r.leased_until, r.ended_at)", "at"}},
-    {"leased", boolean, {"r.leased_until IS NOT NULL", "is_leased"}},
-    {"lease_open", boolean, {"lease_open", "lease_is_open"}},
+    {"at", time},
+    {"leased", boolean, "is_leased"},
+    {"lease_open", boolean, "lease_is_open"},
     {"lease_number", integer},
     {"attempts_made", integer},
     {"resend_asked", boolean},
 };
-constexpr derived_column deliveries_sqlite[] = {
-    {"host", "''"},  // the next lease sets it
-    {"due_at", "CASE WHEN given.state = 'waiting' AND NOT given.leased THEN given.at END"},
-    {"leased_until", "CASE WHEN given.state = 'waiting' AND given.leased THEN given.at END"},
-    {"ended_at", "CASE WHEN given.state <> 'waiting' THEN given.at END"},
-};
+constexpr derived_column deliveries_sqlite[] = {{"host", "''"}};  // the next lease sets it
 constexpr derived_column deliveries_postgres[] = {{"host_id", "(SELECT host_id FROM tollgate_hooks WHERE id = given.hook)"}};
 
 constexpr member attempts[] = {
     {"id", id},
-    {"delivery", id, {"delivery", "delivery_id"}, {.refers_to = "delivery", .agrees_in = same_hook}},
-    {"hook", id, {"hook", "hook_id"}},
-    {"at", time, {"began_at", "at"}},
-    {"duration_ms", integer, {"duration", "duration"}},
-    {"outcome", text, {"outcome", "ended"}, {.values = attempt_ends}},
+    {"delivery", id, "delivery_id", {.refers_to = "delivery", .agrees_in = same_hook}},
+    {"hook", id, "hook_id"},
+    {"at", time},
+    {"duration_ms", integer, "duration"},
+    {"outcome", text, "ended", {.values = attempt_ends}},
     {"cause", text, {}, {.values = attempt_causes}},
     {"status", integer},
-    {"response", bytes, {"answer", "answer"}},
+    {"response", bytes, "answer"},
     {"request", bytes},
 };
 
@@ -289,35 +269,33 @@ constexpr member attempts[] = {
 constexpr member activities[] = {
     {"id", id},
     {"kind", text, {}, {.is_valid = is_activity}},
-    {"user", id, {"user_id", "user_id"}},
+    {"user", id, "user_id"},
     {"subject", text},
     {"client", text},
     {"at", time},
 };
 
 // A deleted hook has a row until its deliveries are removed.
-constexpr in_each hook_exists{"r.service <> ''", "r.account_id <> 0"};
-constexpr in_each event_is_delivered{
-    "r.id IN (SELECT sent.event FROM tollgate_deliveries AS sent JOIN tollgate_hooks ON tollgate_hooks.id = sent.hook "
-    "WHERE service <> '')",
+constexpr string_view hook_exists = "r.account_id <> 0";
+constexpr string_view event_is_delivered =
     "r.id IN (SELECT sent.event_id FROM tollgate_deliveries AS sent JOIN tollgate_hooks ON tollgate_hooks.id = sent.hook_id "
-    "WHERE tollgate_hooks.account_id <> 0)"};
+    "WHERE tollgate_hooks.account_id <> 0)";
 
 constexpr record_type types[] = {
     {"user", "directory_users", users},
     {"account", "directory_accounts", accounts},
-    {"hook", "tollgate_hooks", hooks, hook_exists, {}, hooks_postgres},
+    {"hook", "tollgate_hooks", hooks, hook_exists, {}, {}, hooks_postgres},
     {"hook_secret", "tollgate_hook_secrets", hook_secrets},
     {"personal_token", "tollgate_personal_tokens", personal_tokens},
-    {"application", "tollgate_applications", applications, {}, applications_sqlite, applications_postgres},
+    {"application", "tollgate_applications", applications, {}, applications_derived},
     {"grant", "tollgate_grants", grants},
     {"refresh_token", "tollgate_refresh_tokens", refresh_tokens},
     {"access_token", "tollgate_access_tokens", access_tokens},
     {"code", "tollgate_codes", codes},
     {"device_code", "tollgate_device_codes", device_codes},
     {"session", "tollgate_sessions", sessions},
-    {"event", "tollgate_events", events, event_is_delivered, {}, events_postgres},
-    {"delivery", "tollgate_deliveries", deliveries, {}, deliveries_sqlite, deliveries_postgres},
+    {"event", "tollgate_events", events, event_is_delivered},
+    {"delivery", "tollgate_deliveries", deliveries, {}, {}, deliveries_sqlite, deliveries_postgres},
     {"attempt", "tollgate_attempts", attempts},
     {"activity", "directory_activities", activities},
 };

@@ -6,30 +6,23 @@
 /// The records of a store, described once. `export` reads and `import` writes every table by this description, so a new column is one line.
 namespace reference {
 
-/// A text for each kind of database.
-struct in_each {
-    std::string_view sqlite;
-    std::string_view postgres;
-};
-
 /// The form of a member in the file.
 enum class member_kind {
     id,       ///< a whole number from 1 on
     integer,  ///< a whole number from 0 on
     boolean,
-    time,        ///< milliseconds since 1970
-    text,        ///< without NUL
-    lines,       ///< an array of texts; one text in the database, with one of them on each line
-    digest,      ///< 32 bytes, hexadecimal
-    bytes,       ///< hexadecimal
-    secret,      ///< a text that is encrypted with the first key of `--secret-key-file`
-    message_id,  ///< a text; PostgreSQL has the seed from which it is derived
+    time,   ///< milliseconds since 1970
+    text,   ///< without NUL
+    lines,  ///< an array of texts; one text in the database, with one of them on each line
+    digest,  ///< 32 bytes, hexadecimal
+    bytes,   ///< hexadecimal
+    secret,  ///< a text that is encrypted with the first key of `--secret-key-file`
 };
 
-/// A value of a member that has few, and the SQL literals with which the databases store it; empty: the name as a text.
+/// A value of a member that has few, and the SQL literal with which it is stored; empty: the name as a text.
 struct stored_value {
     std::string_view name;
-    in_each literal{};
+    std::string_view literal{};
 };
 
 /// What else holds for a member.
@@ -46,7 +39,7 @@ struct member {
     member_kind kind;
     /// The column; empty: that of the same name. What is not the name of a column is an expression that reads the row `r`. Such a member is
     /// not written; see `derived_column`.
-    in_each column{};
+    std::string_view column{};
     member_rules rules{};
 };
 
@@ -60,9 +53,10 @@ struct record_type {
     std::string_view name;
     std::string_view table;
     std::span<const member> members;  ///< the key comes first
-    in_each condition{};              ///< on the row `r`, of rows that are records; empty: all rows
-    std::span<const derived_column> derived_sqlite{};
-    std::span<const derived_column> derived_postgres{};
+    std::string_view condition{};     ///< on the row `r`, of rows that are records; empty: all rows
+    std::span<const derived_column> derived{};
+    std::span<const derived_column> derived_sqlite{};    ///< columns that only SQLite has
+    std::span<const derived_column> derived_postgres{};  ///< columns that only PostgreSQL has
 
     /// Whether the records have ids, which a counter gives, and which no later record gets again.
     [[nodiscard]] bool has_ids() const { return members.front().kind == member_kind::id; }

@@ -38,15 +38,14 @@ public:
 
 private:
     [[nodiscard]] bool is_sqlite() const { return kind_ == database_kind::sqlite; }
-    [[nodiscard]] string_view in(const in_each& texts) const { return is_sqlite() ? texts.sqlite : texts.postgres; }
 
-    [[nodiscard]] string_view column(const member& of) const { return in(of.column).empty() ? of.name : in(of.column); }
-    [[nodiscard]] std::string literal(const stored_value& of) const {
-        return in(of.literal).empty() ? std::string{"'"} + of.name + "'" : std::string{in(of.literal)};
+    [[nodiscard]] static string_view column(const member& of) { return of.column.empty() ? of.name : of.column; }
+    [[nodiscard]] static std::string literal(const stored_value& of) {
+        return of.literal.empty() ? std::string{"'"} + of.name + "'" : std::string{of.literal};
     }
 
     /// The member's column or expression.
-    [[nodiscard]] std::string read(const member& of) const {
+    [[nodiscard]] static std::string read(const member& of) {
         const auto text = column(of);
         return is_column(text) ? "r." + quote(text) : std::string{text};
     }
@@ -74,7 +73,7 @@ private:
 
     /// Leaves out what is not a record, and what refers to that, directly or through others.
     [[nodiscard]] std::string where(const record_type& of) const {
-        std::string conditions{in(of.condition)};
+        std::string conditions{of.condition};
         for (const member& each : of.members) {
             if (each.rules.refers_to.empty()) continue;
             const auto& other = *find_record_type(each.rules.refers_to);
@@ -140,9 +139,11 @@ private:
             append_list(columns, quote(column(each)));
             append_list(values, written(each));
         }
-        for (const derived_column& each : is_sqlite() ? type_.derived_sqlite : type_.derived_postgres) {
-            append_list(columns, each.name);
-            append_list(values, each.expression);
+        for (const auto& derived : {type_.derived, is_sqlite() ? type_.derived_sqlite : type_.derived_postgres}) {
+            for (const derived_column& each : derived) {
+                append_list(columns, each.name);
+                append_list(values, each.expression);
+            }
         }
         const string_view with_ids = is_sqlite() ? "" : " OVERRIDING SYSTEM VALUE";
         return std::string{"INSERT INTO "} + type_.table + " (" + columns + ")" + with_ids + " SELECT " + values + " FROM " + given() +

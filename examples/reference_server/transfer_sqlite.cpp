@@ -124,8 +124,8 @@ public:
                 each.type->table);
             run("UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1", each.type->table, each.id);
         }
-        run("UPDATE tollgate_hooks SET ready_at = (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
-            "WHERE hook = tollgate_hooks.id AND ended_at IS NULL)");
+        run("UPDATE tollgate_hooks SET ready_at = (SELECT min(at) FROM tollgate_deliveries "
+            "WHERE hook_id = tollgate_hooks.id AND state = 0)");
         run("COMMIT");
     }
 };

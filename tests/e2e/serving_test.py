@@ -448,7 +448,7 @@ class Demo(Case):
                 def hash_of_the_user():
                     with contextlib.closing(sqlite3.connect(data / "tollgate.db")) as opened:
                         (row,) = opened.execute("SELECT password_hash FROM directory_users WHERE login = ?", [login])
-                        tokens = opened.execute("SELECT count(*) FROM tollgate_personal_tokens WHERE user = 1").fetchone()
+                        tokens = opened.execute("SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = 1").fetchone()
                         return row + tokens
                 words = ["user", "add", "--login", login, "--password-stdin", "--data", data]
                 self.assertEqual(0, run_command(*words, stdin="somebody else's\n").returncode)

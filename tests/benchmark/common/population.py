@@ -69,7 +69,7 @@ class Population:
             database.executemany("INSERT INTO directory_users (id, login, password_hash, currency, balance, requests_per_day) "
                                  "VALUES (?, ?, 'none', 'EUR', '1234.56', ?)",
                                  ((number, f"user{number}", REQUESTS_PER_DAY) for number in range(1, self.count + 1)))
-            database.executemany("INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, "
+            database.executemany("INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, "
                                  "created_at, last_used_at) VALUES (?, ?, ?, 'figures', ?, ?, 32503680000000)",
                                  ((number, username, bytes.fromhex(digest), SCOPES, NOW)
                                   for number, username, digest in self._tokens()))

@@ -713,29 +713,3 @@ TEST_CASE("at most slightly more than the bound of a hook's ended deliveries are
     }
 }
 
-TEST_CASE("a database of version 3 is migrated, and its waiting deliveries are sent") {
-    auto& server = postgres_server::shared();
-    const auto schema = server.new_schema();
-    const std::string at = std::to_string(to_unix_milliseconds(noon));
-    {
-        auto pool = *postgres_database::open(schema);
-        REQUIRE(pool.migrate(postgres::store_component, std::span{postgres::store_steps}.first(3)));
-    }
-    postgres_server::run(schema, "INSERT INTO tollgate_hosts (name, ready_at) VALUES ('https://example.com', " + at + ")");
-    for (int i = 0; i < 2; ++i)
-        postgres_server::run(schema, "INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, host_id, "
-                                    "secret, created_at) SELECT 'sitesmaker', 42, 'site.published', 'api', 'webhook', "
-                                    "'https://example.com/', id, 'whsec_x', 1 FROM tollgate_hosts");
-    postgres_server::run(schema, "INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) VALUES "
-                                "('sitesmaker', 42, 'site.published', 'null', 1, decode(repeat('ab', 16), 'hex'))");
-    postgres_server::run(schema, "INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at, is_leased, "
-                                "lease_is_open) SELECT events.id, hooks.id, host_id, 1, " + at +
-                                    " + 5000 * hooks.id, hooks.id = 2, hooks.id = 2 FROM tollgate_events AS events, "
-                                    "tollgate_hooks AS hooks");
-    postgres_store store{schema};
-    CHECK(value_of(store.due_hooks(noon, 10)).next_at == noon + seconds{5});
-    CHECK(lease_due_at(store, noon + seconds{5}).size() == 1);
-    CHECK(lease_due_at(store, noon + seconds{10}).size() == 1);  // another worker's lease has ended
-    report(store, sample_account(), 1, noon + seconds{11});
-    CHECK(lease_due_at(store, noon + seconds{11}).size() == 2);
-}

@@ -450,35 +450,6 @@ TEST_CASE("the store's clock is the server's and may outlive the store") {
     CHECK(off > seconds{-1});
 }
 
-TEST_CASE("a database of version 4 is migrated, and its applications and refresh tokens stay valid") {
-    auto& server = postgres_server::shared();
-    const auto schema = server.new_schema();
-    {
-        auto pool = *postgres_database::open(schema);
-        REQUIRE(pool.migrate(postgres::store_component, std::span{postgres::store_steps}.first(4)));
-    }
-    for (const char* redirect_url : {"NULL", "'https://app.example/back'"})
-        postgres_server::run(schema, "INSERT INTO tollgate_applications (owner_id, client_id, secret_digest, name, website, "
-                                    "description, redirect_url, created_at) SELECT 3, 'tgi_' || count(*), "
-                                    "decode(repeat('ab', 32), 'hex'), 'n', 'w', '', " +
-                                        std::string{redirect_url} + ", 1 FROM tollgate_applications");
-    postgres_server::run(schema, "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (7, 1, 'a', 1)");
-    postgres_server::run(schema, "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at) "
-                                "VALUES (decode('" +
-                                    tollgate::detail::hex_encode(sample_refresh_digest(1).raw()) +
-                                    "', 'hex'), 1, 'a', 99999999999999, 99999999999999)");
-    postgres_store store{schema};
-    const auto listed = value_of(store.applications_of(user_id{3}));
-    REQUIRE(listed.size() == 2);
-    for (const auto& each : listed) CHECK(each.type == client_type::confidential);
-    CHECK(listed[0].redirect_urls.empty());
-    CHECK(listed[1].redirect_urls == std::vector<std::string>{"https://app.example/back"});
-    auto refresh = sample_refresh(1, 11, application_id{1});
-    refresh.rotation = sample_rotation(1, 2);
-    expect_refresh(store, refresh, refresh_result::refreshed);
-    CHECK(is_refreshable(store, 2, application_id{1}));
-}
-
 TEST_CASE("text that cannot be stored is the client's error, and is never found") {
     auto& server = postgres_server::shared();
     postgres_store store{server.new_schema()};

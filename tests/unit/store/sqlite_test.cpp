@@ -412,8 +412,8 @@ TEST_CASE("a row of an unexpected type is an error") {
     REQUIRE_FALSE(found);
     CHECK(found.error().kind == error_kind::internal);
     CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET secret_digest = x'00'"));
-    CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET user = 0"));
-    CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET user = 'text'"));
+    CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET user_id = 0"));
+    CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET user_id = 'text'"));
 }
 
 TEST_CASE("a store of a later release is not changed, and the error names the file") {
@@ -425,98 +425,6 @@ TEST_CASE("a store of a later release is not changed, and the error names the fi
     const auto opened = sqlite_store::open(path);
     REQUIRE_FALSE(opened);
     CHECK(opened.error().kind == error_kind::internal);
-}
-
-TEST_CASE("a store of version 1 is migrated and keeps its data") {
-    files files;
-    const auto path = files.next();
-    const auto personal = sample_personal_token("tgu_a");
-    const auto access = sample_access_token(1);
-    {
-        // The literal schema of version 1: not to be changed with the current schema.
-        auto database = *sqlite::database::open(path);
-        REQUIRE(database.run_script(R"sql(
-            CREATE TABLE tollgate_schema (component TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-            INSERT INTO tollgate_schema VALUES ('store', 1);
-            CREATE TABLE tollgate_personal_tokens (
-                id INTEGER PRIMARY KEY AUTOINCREMENT,
-                user INTEGER NOT NULL CHECK (user > 0),
-                username TEXT NOT NULL UNIQUE,
-                secret_digest BLOB NOT NULL CHECK (length(secret_digest) = 32),
-                description TEXT NOT NULL,
-                scopes TEXT NOT NULL,
-                created_at INTEGER NOT NULL,
-                last_used_at INTEGER
-            ) STRICT;
-            CREATE INDEX tollgate_personal_tokens_by_user ON tollgate_personal_tokens (user);
-            CREATE TABLE tollgate_access_tokens (
-                token_digest BLOB PRIMARY KEY CHECK (length(token_digest) = 32),
-                user INTEGER NOT NULL CHECK (user > 0),
-                application INTEGER NOT NULL CHECK (application > 0),
-                scopes TEXT NOT NULL,
-                created_at INTEGER NOT NULL,
-                expires_at INTEGER NOT NULL
-            ) STRICT, WITHOUT ROWID;
-            CREATE TABLE tollgate_hooks (
-                id INTEGER PRIMARY KEY AUTOINCREMENT,
-                service TEXT NOT NULL,
-                account INTEGER NOT NULL CHECK (account > 0),
-                event TEXT NOT NULL,
-                source TEXT NOT NULL CHECK (source IN ('api', 'manual')),
-                type TEXT NOT NULL,
-                target_url TEXT NOT NULL,
-                secret TEXT NOT NULL,
-                created_at INTEGER NOT NULL
-            ) STRICT;
-            CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account, event);
-            INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at)
-                VALUES ('sitesmaker', 42, 'site.published', 'manual', 'webhook', 'https://example.com/', 'whsec_x', 1);
-        )sql"));
-        REQUIRE(database.run("INSERT INTO tollgate_personal_tokens (user, username, secret_digest, description, scopes, "
-                             "created_at, last_used_at) VALUES (7, 'tgu_a', ?, 'for a script', 'user:balance', 5, 6)",
-                             personal.secret_digest));
-        REQUIRE(database.run("INSERT INTO tollgate_access_tokens VALUES (?, 7, 3, 'sitesmaker', 1, 2)", access.token_digest));
-    }
-    sqlite_store store{path};
-    const auto found = value_of(store.find_credential(personal_token_key{"tgu_a"}));
-    REQUIRE(found);
-    CHECK(found->secret_digest == personal.secret_digest);
-    const auto listed = value_of(store.personal_tokens_of(user_id{7}));
-    REQUIRE(listed.size() == 1);
-    CHECK(listed[0].last_used_at == from_unix_milliseconds(6));
-    const auto granted = value_of(store.find_credential(access_token_key{access.token_digest}));
-    REQUIRE(granted);
-    CHECK(granted->application == application_id{3});
-    CHECK(granted->expires_at == from_unix_milliseconds(2));
-    CHECK_FALSE(granted->last_used_at);
-    const auto hooks = value_of(store.hooks_of(sample_account()));
-    REQUIRE(hooks.size() == 1);
-    CHECK(hooks[0].source == hook_source::manual);
-    value_of(store.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
-    CHECK(value_of(store.change_hook(sample_account(), hooks[0].id, hook_secret_replacement{"whsec_y", noon})));
-
-    // A new application's id is not used by any older token: deleting the application removes no token of another one.
-    const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
-    CHECK(application.value() > 3);
-    CHECK(value_of(store.delete_application(user_id{3}, application)));
-    CHECK(value_of(store.find_credential(access_token_key{access.token_digest})));
-    CHECK_FALSE(value_of(store.revoke(grant_revocation{user_id{7}, application_id{3}})));
-    CHECK_FALSE(value_of(store.find_credential(access_token_key{access.token_digest})));
-}
-
-TEST_CASE("a store of version 1 with the largest application ids can still create one") {
-    files files;
-    const auto path = files.next();
-    const auto access = sample_access_token(1);
-    {
-        auto database = *sqlite::database::open(path);
-        REQUIRE(sqlite::migrate(database, sqlite::store_component, std::span{sqlite::store_steps}.first(1)));
-        REQUIRE(database.run("INSERT INTO tollgate_access_tokens VALUES (?, 7, 9223372036854775807, '', 1, 2)",
-                             access.token_digest));
-    }
-    sqlite_store store{path};
-    value_of(store.create_application(sample_application("tgi_a"), 100));
-    CHECK(value_of(store.find_credential(access_token_key{access.token_digest})));
 }
 
 TEST_CASE("a store waits for another writing process, and reports when that takes too long") {

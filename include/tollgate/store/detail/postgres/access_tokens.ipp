@@ -37,8 +37,7 @@ TOLLGATE_DECL void postgres::lock_access_tokens(batch& in, user_id user, applica
 
 TOLLGATE_DECL std::size_t postgres::add_room_query(batch& to, user_id user, application_id application) {
     return to.add(
-        "SELECT expires_at FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2 "
-        "ORDER BY expires_at DESC OFFSET $3 LIMIT 1",
+        sql::statements::find_room_for_access_token,
         application, user, limits::access_tokens_per_grant_max - 1);
 }
 
@@ -62,9 +61,8 @@ TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_
                                                                 token.application, token.user);
             postgres::lock_access_tokens(reading, token.user, token.application);
             const auto existing = reading.add(
-                "SELECT user_id = $2 AND application_id = $3 AND refresh_token_id IS NULL FROM tollgate_access_tokens "
-                "WHERE token_digest = $1",
-                token.token_digest, token.user, token.application);
+                sql::statements::find_repeated_access_token,
+                token.user, token.application, token.token_digest);
             const auto room = postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();

@@ -5,7 +5,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/store/detail/postgres/batch.hpp>
-#include <tollgate/store/detail/postgres/delivery_columns.hpp>
+#include <tollgate/store/detail/sql/delivery_columns.hpp>
 
 #include <cstddef>
 

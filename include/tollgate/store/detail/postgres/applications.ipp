@@ -15,7 +15,7 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
     return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
         postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
         const auto existing = batch.add(
-            "SELECT id FROM tollgate_applications WHERE client_id = $1 AND owner_id = $2 AND secret_digest = $3",
+            sql::statements::find_repeated_application,
             application.client_id, application.owner, application.secret_digest);
         batch.add(
             "INSERT INTO tollgate_applications "
@@ -41,20 +41,13 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
     if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
         return std::optional<application>{};
     return impl_->read_one(sql::to_application,
-                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0::bigint, suspended, registration, default_scopes, "
-                           "registration_digest "
-                           "FROM tollgate_applications WHERE client_id = $1",
+                           sql::statements::find_application,
                            client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
     return impl_->read_all(sql::to_application,
-                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id), suspended, "
-                           "registration, default_scopes, registration_digest "
-                           "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
+                           sql::statements::list_applications,
                            owner);
 }
 
@@ -65,30 +58,23 @@ TOLLGATE_DECL result<bool> postgres_store::change_application(const std::optiona
             detail::overloaded{
                 [&](const application_fields& fields) {
                     const auto updated = batch.add(
-                        "UPDATE tollgate_applications SET name = $3, website = $4, description = $5, redirect_urls = $6, "
-                        "acts_for_owner = $7, default_scopes = $8 WHERE id = $1 AND owner_id = coalesce($2, owner_id) RETURNING owner_id",
-                        id, changed_by, fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls),
-                        fields.acts_for_owner, fields.default_scopes);
+                        sql::statements::set_application_fields,
+                        fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
+                        fields.default_scopes, id, changed_by);
                     batch.add(
-                        "DELETE FROM tollgate_access_tokens AS tokens USING tollgate_applications AS owned "
-                        "WHERE owned.id = $1 AND owned.owner_id = coalesce($2, owned.owner_id) AND NOT owned.acts_for_owner "
-                        "AND tokens.application_id = $1 AND tokens.user_id = owned.owner_id AND tokens.refresh_token_id IS NULL",
+                        sql::statements::delete_owner_tokens,
                         id, changed_by);
                     return updated;
                 },
                 [&](const client_secret_addition& added) {
                     // If the call is repeated, the secret is already the newest.
                     return batch.add(
-                        "UPDATE tollgate_applications SET secret_digest = $1, older_secret_digest = "
-                        "CASE secret_digest WHEN $1 THEN older_secret_digest ELSE secret_digest END "
-                        "WHERE id = $2 AND owner_id = coalesce($3, owner_id) AND secret_digest IN (coalesce($4, secret_digest), $1) "
-                        "RETURNING owner_id",
+                        sql::statements::add_client_secret,
                         added.secret_digest, id, changed_by, added.replaced);
                 },
                 [&](older_secret_removal) {
                     return batch.add(
-                        "UPDATE tollgate_applications SET older_secret_digest = NULL "
-                        "WHERE id = $1 AND owner_id = coalesce($2, owner_id) AND older_secret_digest IS NOT NULL RETURNING owner_id",
+                        sql::statements::remove_older_secret,
                         id, changed_by);
                 },
                 [&](const suspension_change& suspension) {
@@ -101,13 +87,11 @@ TOLLGATE_DECL result<bool> postgres_store::change_application(const std::optiona
                             id);
                     }
                     const auto updated = batch.add(
-                        "UPDATE tollgate_applications SET suspended = $3 WHERE id = $1 AND owner_id = coalesce($2, owner_id) "
-                        "RETURNING owner_id",
-                        id, changed_by, suspension.suspended);
+                        sql::statements::set_suspension,
+                        suspension.suspended, id, changed_by);
                     if (suspension.suspended)
                         batch.add(
-                            "DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND EXISTS "
-                            "(SELECT FROM tollgate_applications WHERE id = $1 AND owner_id = coalesce($2, owner_id))",
+                            sql::statements::delete_tokens_of_application,
                             id, changed_by);
                     return updated;
                 },

@@ -30,15 +30,15 @@ inline void lock_grant_of(batch& to, std::optional<application_id> application, 
 
 /// Revokes a refresh token and the access tokens that were created with it.
 inline void add_revocation(batch& to, sql::row_number refresh_token) {
-    to.add("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1", refresh_token);
-    to.add("DELETE FROM tollgate_refresh_tokens WHERE id = $1", refresh_token);
+    to.add(sql::statements::delete_access_tokens_of_refresh_token, refresh_token);
+    to.add(sql::statements::delete_refresh_token, refresh_token);
 }
 
 /// Revokes what a user granted an application, with all codes and tokens. The grant's deletion comes last.
 inline void add_revocation(batch& to, user_id user, application_id application) {
     // This includes tokens without a grant: the application must lose all access.
-    to.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
-    to.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+    to.add(sql::statements::delete_access_tokens_of_grant, application, user);
+    to.add(sql::statements::delete_grant, user, application);
 }
 
 }  // namespace postgres::detail
@@ -75,17 +75,15 @@ TOLLGATE_DECL result<void> postgres_store::record_use(const credential_key& key,
         postgres::make_best_effort(batch);
         std::visit(detail::overloaded{
                        [&](const personal_token_key& personal) {
-                           batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now,
+                           batch.add(sql::statements::record_personal_token_use, now,
                                      from, personal.username);
                        },
                        [&](const access_token_key& access) {
                            // The grant is locked first, as in the verbs that revoke its tokens.
                            batch.add(
-                               "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
-                               "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
-                               "AND tollgate_grants.application_id = tokens.application_id",
+                               sql::statements::record_grant_use,
                                now, access.token_digest);
-                           batch.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now,
+                           batch.add(sql::statements::record_access_token_use, now,
                                      access.token_digest);
                        },
                    },
@@ -112,7 +110,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke(const revocation& revoked) noe
         std::visit(
             detail::overloaded{
                 [&](const personal_token_revocation& personal) {
-                    batch.add("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", personal.token);
+                    batch.add(sql::statements::delete_personal_token, personal.token);
                 },
                 [&](const oauth_token_revocation& token) {
                     postgres::detail::lock_grant_of(batch, token.application, token.token_digest, token.token_digest);
@@ -128,9 +126,9 @@ TOLLGATE_DECL result<bool> postgres_store::revoke(const revocation& revoked) noe
                 [&](const grant_revocation& given) {
                     batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", given.user,
                               given.application);
-                    batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", given.application,
+                    batch.add(sql::statements::delete_access_tokens_of_grant, given.application,
                               given.user);
-                    batch.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 RETURNING user_id", given.user,
+                    batch.add(sql::statements::delete_grant, given.user,
                               given.application);
                 },
             },

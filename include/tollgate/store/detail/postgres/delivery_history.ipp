@@ -5,7 +5,7 @@
 #include <tollgate/base/detail/system/boot_clock.hpp>
 #include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/postgres/append_event.hpp>
-#include <tollgate/store/detail/postgres/delivery_columns.hpp>
+#include <tollgate/store/detail/sql/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 
@@ -43,7 +43,7 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> postgres_store::deliveries_of
             query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last, query.attempts_max);
         auto results = impl_->database.run(batch, postgres::repeat::allowed);
         if (!results) return std::move(results).error();
-        auto listed = sql::read_all((*results)[deliveries], sql::to_delivery<message_seed>(query.hook));
+        auto listed = sql::read_all((*results)[deliveries], sql::to_delivery(query.hook));
         if (!listed) return listed;
         auto next = listed->begin();
         const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status,

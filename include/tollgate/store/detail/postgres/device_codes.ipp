@@ -10,7 +10,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& code) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         const auto existing = batch.add(
-            "SELECT id FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3",
+            sql::statements::find_repeated_device_code,
             code.device_digest, code.user_digest, code.application);
         const auto inserting = batch.add(
             "INSERT INTO tollgate_device_codes "
@@ -33,9 +33,7 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
 
 TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
     return impl_->read_one(sql::to_device_code,
-                           "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
-                           "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-                           "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
+                           sql::statements::find_device_code,
                            code);
 }
 
@@ -62,8 +60,8 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
             if (!answer || !answer->is_new) return answer;
 
             const auto add_answer = [&](postgres::batch& to) {  // the row is locked
-                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1",
-                       decision.user_digest, answer->state, decision.user);
+                to.add(sql::statements::answer_device_code,
+                       answer->state, decision.user, decision.user_digest);
             };
             postgres::batch following{reading.shift()};
             if (answer->state == device_code_state::approved) {

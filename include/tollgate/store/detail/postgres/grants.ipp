@@ -38,9 +38,9 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
         code.application);
     // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
     reading.add(
-        "DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND (expires_at <= $2 OR expires_at > $3)",
+        sql::statements::delete_replaceable_code,
         code.code_digest, code.replaceable_until(), code.latest_end());
-    const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
+    const auto existing = reading.add(sql::statements::is_code_spent,
                                       code.code_digest);
     auto read = on.run(reading);
     if (!read) return std::move(read).error();
@@ -64,8 +64,7 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     postgres::batch writing{reading.shift()};
     writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
     writing.add(
-        "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $6, $7)",
+        sql::statements::insert_code,
         code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
     writing.add(
         "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
@@ -98,11 +97,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
                 shown.code_digest, shown.application);
             const auto stored = reading.add(
-                "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id, "
-                "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token_id), resources "
-                "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "JOIN tollgate_applications AS applications ON applications.id = application_id "
-                "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL",
+                sql::statements::find_code,
                 shown.code_digest, shown.application);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
@@ -132,19 +127,17 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             const auto& tokens = shown.tokens;
             postgres::batch writing{reading.shift()};
             writing.add(
-                "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at, resources) "
-                "VALUES ($1, $2, $3, $4, $5, $6)",
-                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(), tokens.refresh_ends_at,
-                code.resources);
+                sql::statements::insert_refresh_token,
+                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
+                tokens.refresh_ends_at, code.resources);
             // The token that expires last was used last.
             writing.add(
                 "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT id FROM tollgate_refresh_tokens "
                 "WHERE grant_id = $1 AND token_digest <> $2 ORDER BY expires_at DESC OFFSET $3))",
                 code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
             writing.add(
-                "UPDATE tollgate_codes SET expires_at = $4, forget_at = $3, "
-                "refresh_token_id = (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $2) WHERE id = $1",
-                code.id, tokens.refresh_digest, code.forget_at(), shown.now);
+                sql::statements::spend_code,
+                tokens.refresh_digest, shown.now, code.forget_at(), code.id);
             const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
             auto written = on.commit(std::move(writing));
             if (!written) return token_exists(std::move(written).error());
@@ -165,12 +158,8 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             reading.add("BEGIN");
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
             const auto stored = reading.add(
-                "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, EXISTS ("
-                "SELECT FROM tollgate_access_tokens AS access WHERE access.token_digest = $5 AND refresh_token_id = tokens.id), resources "
-                "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "JOIN tollgate_applications AS applications ON applications.id = application_id "
-                "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4 AND suspended IS NULL",
-                shown.refresh_digest, family, shown.application, shown.now, shown.access_digest);
+                sql::statements::find_refresh_token,
+                shown.access_digest, shown.refresh_digest, family, shown.application, shown.now);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
@@ -197,14 +186,13 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
 
             postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
-            writing.add("UPDATE tollgate_refresh_tokens SET expires_at = $2 WHERE id = $1", token.id,
-                        shown.refresh_token_end(token.ends_at));
+            writing.add(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
+                        token.id);
             if (shown.rotation && token.is_shown_by(shown)) {
                 const auto& rotation = *shown.rotation;
                 writing.add(
-                    "UPDATE tollgate_refresh_tokens SET token_digest = $2, replaced_digest = token_digest, replaced_at = $3, "
-                    "successor_seed = $4, family_digest = $5 WHERE id = $1",
-                    token.id, rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest);
+                    sql::statements::replace_refresh_token,
+                    rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
             }
             auto written = on.commit(std::move(writing));
             if (!written) return token_exists(std::move(written).error());
@@ -219,21 +207,13 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
 
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
-                           "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at, resources "
-                           "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
-                           "ON applications.id = application_id WHERE token_digest = $1 "
-                           "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at, resources "
-                           "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                           "JOIN tollgate_applications AS applications ON applications.id = application_id "
-                           "WHERE token_digest = $1 OR family_digest = $1",
+                           sql::statements::find_oauth_token,
                            token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at, suspended "
-                           "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
-                           "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
+                           sql::statements::list_grants,
                            user);
 }
 

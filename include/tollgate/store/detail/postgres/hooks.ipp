@@ -5,7 +5,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/base/secret.hpp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
-#include <tollgate/store/detail/postgres/delivery_columns.hpp>
+#include <tollgate/store/detail/sql/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 
@@ -55,8 +55,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
 
 TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
     return impl_->read_all(sql::to_hook(account),
-                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, "
-                           "secret_digest FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+                           sql::statements::list_hooks,
                            account.service, account.account);
 }
 
@@ -64,7 +63,7 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
     const service_name& service, hook_id id) noexcept {
     if (!postgres::is_storable(service)) return std::optional<account_ref>{};
     return impl_->read_one(sql::to_account_of(service),
-                           "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
+                           sql::statements::find_account_of_hook, id, service);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
@@ -121,19 +120,16 @@ TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& 
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
                   account.service, account.account);
         batch.add(
-            "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3 AND secret_digest IS DISTINCT FROM $6 "
-            "AND ($5 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $5)",
-            id, account.service, account.account, replacement.old_valid_until, replacement.replaced, digest_of(replacement.secret));
+            sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
+            digest_of(replacement.secret), replacement.replaced);
         batch.add(
             "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
             id, limits::previous_secrets_max);
         // If the call is repeated, the hook has the secret already.
         batch.add(
-            "UPDATE tollgate_hooks SET secret = $4, secret_digest = $5 WHERE id = $1 AND service = $2 AND account_id = $3 "
-            "AND ($6 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) IN ($6, $5))",
-            id, account.service, account.account, *encrypted, digest_of(replacement.secret), replacement.replaced);
+            sql::statements::replace_secret, *encrypted, digest_of(replacement.secret), id, account.service, account.account,
+            replacement.replaced);
         auto results = database.run(batch);
         if (!results) return std::move(results).error();
         return results->back().affected() > 0;
@@ -196,16 +192,13 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
             });
     };
     if (auto done = encrypt_table(
-            "SELECT id, service, account_id, secret FROM tollgate_hooks WHERE id > $1 AND account_id <> 0 "
-            "AND NOT starts_with(secret, $2) ORDER BY id LIMIT $3",
+            sql::statements::list_secrets,
             "UPDATE tollgate_hooks AS hooks SET secret = given.after FROM unnest($1, $2, $3) AS given (id, before, after) "
             "WHERE hooks.id = given.id AND hooks.secret = given.before");
         !done)
         return done;
     return encrypt_table(
-        "SELECT previous.id, service, account_id, previous.secret FROM tollgate_hook_secrets AS previous "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook_id WHERE previous.id > $1 AND account_id <> 0 "
-        "AND NOT starts_with(previous.secret, $2) ORDER BY previous.id LIMIT $3",
+        sql::statements::list_previous_secrets,
         "UPDATE tollgate_hook_secrets AS previous SET secret = given.after "
         "FROM unnest($1, $2, $3) AS given (id, before, after) "
         "WHERE previous.id = given.id AND previous.secret = given.before");

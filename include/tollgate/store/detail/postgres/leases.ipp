@@ -3,7 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_POSTGRES_LEASES_IPP
 
 #include <tollgate/store/detail/postgres/append_event.hpp>
-#include <tollgate/store/detail/postgres/delivery_columns.hpp>
+#include <tollgate/store/detail/sql/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>

@@ -13,7 +13,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
     return impl_->with_batch([&](postgres::batch& batch) -> result<token_id> {
         postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
         const auto existing = batch.add(
-            "SELECT id FROM tollgate_personal_tokens WHERE username = $1 AND user_id = $2 AND secret_digest = $3",
+            sql::statements::find_repeated_personal_token,
             token.username, token.user, token.secret_digest);
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
@@ -36,9 +36,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
 
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
     return impl_->read_all(sql::to_personal_token(user),
-                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
-                           "FROM tollgate_personal_tokens "
-                           "WHERE user_id = $1 ORDER BY id",
+                           sql::statements::list_personal_tokens,
                            user);
 }
 
@@ -46,8 +44,7 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
                                                                 const personal_token_renewal& renewed) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.execute(
-            "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
-            "WHERE id = $4 AND user_id = $5 AND secret_digest IN (coalesce($6, secret_digest), $1)",
+            sql::statements::renew_personal_token,
             renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget(user);

@@ -13,9 +13,7 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
     return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
         batch.add(
-            "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (cookie_digest) DO UPDATE SET login = tollgate_sessions.login "
-            "WHERE tollgate_sessions.user_id = $2 AND tollgate_sessions.created_at = $4",
+            sql::statements::insert_session,
             session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
             session.signed_in_from, session.user_agent);
         batch.add(
@@ -31,27 +29,25 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
 
 TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
     return impl_->read_one(sql::to_session,
-                           "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-                           "FROM tollgate_sessions WHERE cookie_digest = $1",
+                           sql::statements::find_session,
                            cookie);
 }
 
 TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
-    return impl_->change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie).transform([](bool) {});
+    return impl_->change(sql::statements::touch_session, now, cookie).transform([](bool) {});
 }
 
 TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
     return impl_->read_all(sql::to_session,
-                           "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-                           "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
+                           sql::statements::list_sessions,
                            user);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::end_sessions(const session_selection& ended) noexcept {
     if (const auto* const cookie = std::get_if<digest>(&ended))
-        return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", *cookie);
+        return impl_->change(sql::statements::end_session, *cookie);
     const auto& of = std::get<sessions_of_user>(ended);
-    return impl_->change("DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", of.user, of.except);
+    return impl_->change(sql::statements::end_sessions_of_user, of.user, of.except);
 }
 
 TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {

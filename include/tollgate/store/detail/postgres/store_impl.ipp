@@ -8,6 +8,7 @@
 #include <tollgate/store/detail/postgres/credential_lookup.hpp>
 #include <tollgate/store/detail/postgres/listener.hpp>
 #include <tollgate/store/detail/sql/grants.hpp>
+#include <tollgate/store/detail/sql/statements.hpp>
 #include <tollgate/store/postgres.hpp>
 #include <tollgate/store/postgres_database.hpp>
 

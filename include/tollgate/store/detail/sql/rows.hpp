@@ -11,6 +11,7 @@
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/model/session.hpp>
 #include <tollgate/store/detail/sql/columns.hpp>
+#include <tollgate/store/detail/sql/delivery_columns.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -186,19 +187,13 @@ struct owner_columns {
     };
 }
 
-/// The message id of a delivery, from what the database stores: the id, or the seed that its event's deliveries share.
-[[nodiscard]] inline public_id to_message_id(const public_id& stored, hook_id) { return stored; }
-[[nodiscard]] inline public_id to_message_id(const message_seed& seed, hook_id to) { return message_id_of(seed, to); }
-
-/// `MessageId`: what the database stores.
-template <class MessageId>
-[[nodiscard]] auto to_delivery(hook_id of) {
-    return [of](delivery_id id, std::string& event, MessageId& message, instant created_at, delivery_state state,
+[[nodiscard]] inline auto to_delivery(hook_id of) {
+    return [of](delivery_id id, std::string& event, const message_seed& seed, instant created_at, delivery_state state,
                 std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
         return listed_delivery{{.id = id,
                                 .hook = of,
                                 .event = std::move(event),
-                                .message_id = to_message_id(message, of),
+                                .message_id = message_id_of(seed, of),
                                 .created_at = created_at,
                                 .state = state,
                                 .attempts_made = static_cast<unsigned>(attempts_made),

@@ -13,16 +13,16 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
         const auto existing = sql::read_value<application_id>(
-            on.prepare("SELECT id FROM tollgate_applications WHERE client_id = ? AND owner = ? AND secret_digest = ?",
+            on.prepare(sql::statements::find_repeated_application,
                        application.client_id, application.owner, application.secret_digest));
         if (!existing) return existing.error();
         if (*existing) return **existing;  // the call is repeated
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
-            "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
+            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
             "default_scopes, registration_digest) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 "
-            "WHERE ?13 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
+            "WHERE ?13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = ?1)",
             application.owner, application.client_id, application.secret_digest, application.name, application.website,
             application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
             application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
@@ -36,19 +36,13 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
 TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->read_one(sql::to_application,
-                           "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0, suspended, registration, default_scopes, "
-                           "registration_digest FROM tollgate_applications WHERE client_id = ?",
+                           sql::statements::find_application,
                            client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
     return impl_->read_all(sql::to_application,
-                           "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id), suspended, "
-                           "registration, default_scopes, registration_digest "
-                           "FROM tollgate_applications WHERE owner = ? ORDER BY id",
+                           sql::statements::list_applications,
                            owner);
 }
 
@@ -59,37 +53,32 @@ TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<
             detail::overloaded{
                 [&](const application_fields& fields) -> result<bool> {
                     auto updated = on.run_counted(
-                        "UPDATE tollgate_applications SET name = ?, website = ?, description = ?, redirect_urls = ?, "
-                        "acts_for_owner = ?, default_scopes = ? WHERE id = ? AND owner = coalesce(?, owner)",
+                        sql::statements::set_application_fields,
                         fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
                         fields.default_scopes, id, changed_by);
                     if (!updated || !*updated || fields.acts_for_owner) return updated;
                     return on
-                        .run("DELETE FROM tollgate_access_tokens WHERE application = ?1 AND refresh_token IS NULL "
-                             "AND user = (SELECT owner FROM tollgate_applications WHERE id = ?1)",
-                             id)
+                        .run(sql::statements::delete_owner_tokens,
+                             id, changed_by)
                         .transform([] { return true; });
                 },
                 [&](const client_secret_addition& added) {
                     // If the call is repeated, the secret is already the newest.
                     return on.run_counted(
-                        "UPDATE tollgate_applications SET secret_digest = ?1, older_secret_digest = "
-                        "CASE secret_digest WHEN ?1 THEN older_secret_digest ELSE secret_digest END "
-                        "WHERE id = ?2 AND owner = coalesce(?3, owner) AND secret_digest IN (coalesce(?4, secret_digest), ?1)",
+                        sql::statements::add_client_secret,
                         added.secret_digest, id, changed_by, added.replaced);
                 },
                 [&](older_secret_removal) {
                     return on.run_counted(
-                        "UPDATE tollgate_applications SET older_secret_digest = NULL "
-                        "WHERE id = ? AND owner = coalesce(?, owner) AND older_secret_digest IS NOT NULL",
+                        sql::statements::remove_older_secret,
                         id, changed_by);
                 },
                 [&](const suspension_change& suspension) -> result<bool> {
                     auto updated = on.run_counted(
-                        "UPDATE tollgate_applications SET suspended = ? WHERE id = ? AND owner = coalesce(?, owner)",
+                        sql::statements::set_suspension,
                         suspension.suspended, id, changed_by);
                     if (!updated || !*updated || !suspension.suspended) return updated;
-                    return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+                    return on.run(sql::statements::delete_tokens_of_application, id, changed_by).transform([] { return true; });
                 },
             },
             change);
@@ -99,9 +88,9 @@ TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<
 TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         // The schema deletes its grants, codes and refresh tokens with it.
-        auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
+        auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner_id = ?", id, owner);
         if (!deleted || !*deleted) return deleted;
-        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+        return on.run("DELETE FROM tollgate_access_tokens WHERE application_id = ?", id).transform([] { return true; });
     });
 }
 
@@ -110,7 +99,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_unowned(instant regi
         auto done = on.run(
             "DELETE FROM tollgate_applications WHERE id IN (SELECT id FROM tollgate_applications AS unowned "
             "WHERE registration <> 'owner' AND created_at < ? AND NOT EXISTS "
-            "(SELECT 1 FROM tollgate_grants WHERE application = unowned.id) ORDER BY created_at LIMIT ?)",
+            "(SELECT 1 FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT ?)",
             registered_before, rows_max);
         if (!done) return std::move(done).error();
         return static_cast<std::size_t>(on.changes());

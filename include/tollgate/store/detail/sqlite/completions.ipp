@@ -5,7 +5,7 @@
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sql/history_trim.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
-#include <tollgate/store/detail/sqlite/delivery_columns.hpp>
+#include <tollgate/store/detail/sql/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 
@@ -24,10 +24,10 @@ public:
     result<completion> complete(const attempt_result& ended) {
         const delivery_id id = ended.lease.delivery;
         auto row = on_.prepare(
-                          "SELECT hook, lease_open AND lease_number = ?2, attempts_made, resend_asked, disabled_at, "
+                          "SELECT hook_id, lease_is_open AND lease_number = ?2, attempts_made, resend_asked, disabled_at, "
                           "disable_reason, failing_since, last_failure_at, target_url "
-                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                          "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
+                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook_id "
+                          "WHERE tollgate_deliveries.id = ?1 AND account_id <> 0",
                           id, ended.lease.number)
                        .next<hook_id, bool, std::int64_t, bool, std::optional<instant>, std::optional<disable_reason>,
                              std::optional<instant>, std::optional<instant>, std::string>();
@@ -58,25 +58,23 @@ private:
     result<void> record(hook_id hook, const attempt_result& ended) {
         const attempt& attempt = ended.attempt;
         if (auto done =
-                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request, cause) "
+                on_.run("INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request, cause) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                         ended.lease.delivery, hook, attempt.at, attempt.duration, attempt.end, std::int64_t{attempt.status},
                         sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request}, attempt.cause);
             !done)
             return done;
         return on_.run(
-            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery = ? "
+            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery_id = ? "
             "ORDER BY id DESC LIMIT -1 OFFSET ?)",
             ended.lease.delivery, limits::attempts_per_delivery_max);
     }
 
     result<void> write(delivery_id id, const completed_delivery& after) {
-        const std::optional at{after.at};
-        const bool waits = after.state == delivery_state::waiting;
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = ?, attempts_made = ?, resend_asked = 0, lease_open = 0, "
-            "leased_until = NULL, due_at = ?, ended_at = ? WHERE id = ?",
-            after.state, std::int64_t{after.attempts_made}, waits ? at : std::nullopt, waits ? std::nullopt : at, id);
+            "UPDATE tollgate_deliveries SET state = ?, at = ?, attempts_made = ?, resend_asked = false, is_leased = false, "
+            "lease_is_open = false WHERE id = ?",
+            after.state, after.at, std::int64_t{after.attempts_made}, id);
     }
 
     result<void> write(hook_id id, const hook_status& after) {
@@ -91,8 +89,8 @@ private:
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
     result<void> hold_waiting(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?1, lease_open = 0 WHERE id IN "
-            "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NULL AND due_at IS NOT NULL LIMIT ?3)",
+            "UPDATE tollgate_deliveries SET state = 3, at = ?1, lease_is_open = false WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state = 0 AND NOT is_leased LIMIT ?3)",
             now_, hook, changed_rows_max);
     }
 

@@ -15,19 +15,19 @@ namespace sqlite::detail {
 
 /// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
 inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
+    auto access = on.run_counted(sql::statements::delete_access_tokens_of_refresh_token, refresh_token);
     if (!access) return access;
-    const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+    const auto refresh = on.run_counted(sql::statements::delete_refresh_token, refresh_token);
     return refresh ? result<bool>{*access || *refresh} : refresh;
 }
 
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
 inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
     // This includes tokens without a grant: the application must lose all access.
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
+    if (auto done = on.run(sql::statements::delete_access_tokens_of_grant, application, user);
         !done)
         return std::move(done).error();
-    return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+    return on.run_counted(sql::statements::delete_grant, user, application);
 }
 
 }  // namespace sqlite::detail
@@ -42,7 +42,8 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credent
                     return token_credential{user,         token,        scopes,       expires_at, application,
                                             last_used_at, std::nullopt, std::nullopt, resources};
                 },
-                "SELECT user, application, scopes, expires_at, last_used_at, resources FROM tollgate_access_tokens WHERE token_digest = ?",
+                "SELECT user_id, application_id, scopes, expires_at, last_used_at, resources "
+                "FROM tollgate_access_tokens WHERE token_digest = ?",
                 token);
         });
     }
@@ -54,7 +55,7 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credent
                std::optional<instant> last_used_at, token_id id) {
                 return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
             },
-            "SELECT user, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
+            "SELECT user_id, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
     });
 }
 
@@ -69,14 +70,13 @@ TOLLGATE_DECL result<void> sqlite_store::record_use(const credential_key& key, i
     return impl_->database.transact(
         [&](sqlite::database& on) -> result<void> {
             if (const auto* const personal = std::get_if<personal_token_key>(&key))
-                return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now, from,
+                return on.run(sql::statements::record_personal_token_use, now, from,
                               personal->username);
             const digest& token = std::get<access_token_key>(key).token_digest;
-            if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token); !done)
+            if (auto done = on.run(sql::statements::record_access_token_use, now, token); !done)
                 return done;
             return on.run(
-                "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
-                "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
+                sql::statements::record_grant_use,
                 now, token);
         },
         impl_->use_deadline());
@@ -87,18 +87,18 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke(const revocation& revoked) noexc
         return std::visit(
             detail::overloaded{
                 [&](const personal_token_revocation& personal) {
-                    return on.run_counted("DELETE FROM tollgate_personal_tokens WHERE id = ?", personal.token);
+                    return on.run_counted(sql::statements::delete_personal_token, personal.token);
                 },
                 [&](const oauth_token_revocation& token) -> result<bool> {
                     const auto refresh_token = sql::read_value<sql::row_number>(
                         on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                                   "ON access_grant = tollgate_grants.id "
-                                   "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = coalesce(?2, application)",
+                                   "ON grant_id = tollgate_grants.id "
+                                   "WHERE (token_digest = ?1 OR family_digest = ?1) AND application_id = coalesce(?2, application_id)",
                                    token.token_digest, token.application));
                     if (!refresh_token) return refresh_token.error();
                     if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
                     return on.run_counted(
-                        "DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = coalesce(?, application)",
+                        "DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application_id = coalesce(?, application_id)",
                         token.token_digest, token.application);
                 },
                 [&](const grant_revocation& given) { return sqlite::detail::revoke_grant(on, given.user, given.application); },

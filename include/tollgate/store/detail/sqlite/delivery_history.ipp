@@ -3,7 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
 
 #include <tollgate/store/store_error.hpp>
-#include <tollgate/store/detail/sqlite/delivery_columns.hpp>
+#include <tollgate/store/detail/sql/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/append_event.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
@@ -26,21 +26,20 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(c
         // Until all is read, so that it comes from one snapshot of the file. A disabled hook's waiting deliveries are listed as held,
         // although not all of them are yet.
         auto rows = on.prepare(
-            "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
-            "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
-            "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
-            "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-            "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
-            "JOIN tollgate_events ON tollgate_events.id = listed.event "
+            "SELECT listed.id, name, seed, created_at, shown, attempts_made, CASE shown WHEN 0 THEN at END FROM ("
+            "SELECT deliveries.*, CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 ELSE state END AS shown "
+            "FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "WHERE hook_id = ?1 AND service = ?2 AND account_id = ?3) AS listed "
+            "JOIN tollgate_events AS events ON events.id = listed.event_id "
             "WHERE listed.id < ?5 AND listed.id BETWEEN ?7 AND ?8 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
             query.hook, account.service, account.account, query.rows_max, query.older_than ? query.older_than->value() : any, query.state,
             query.delivery ? query.delivery->value() : 0, query.delivery ? query.delivery->value() : any);
-        auto listed = sql::read_all(rows, sql::to_delivery<public_id>(query.hook));
+        auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
         if (!listed || query.attempts_max == 0) return listed;
         for (listed_delivery& each : *listed) {
             auto attempts = sql::read_all(
-                on.prepare("SELECT began_at, duration, outcome, status, answer, request, cause FROM tollgate_attempts "
-                           "WHERE delivery = ? ORDER BY id DESC LIMIT ?",
+                on.prepare("SELECT at, duration, ended, status, answer, request, cause FROM tollgate_attempts "
+                           "WHERE delivery_id = ? ORDER BY id DESC LIMIT ?",
                            each.delivery.id, query.attempts_max),
                 sql::to_attempt);
             if (!attempts) return std::move(attempts).error();
@@ -53,9 +52,9 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(c
 TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return database.transact([&](sqlite::database& on) -> result<std::size_t> {
         auto row = on.prepare(
-                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2 AND leased_until <= ?5, 0), hook "
-                         "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                         "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
+                         "SELECT disabled_at IS NOT NULL, state = 0 AND is_leased AND at > ?2 AND at <= ?5, hook_id "
+                         "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook_id "
+                         "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account_id = ?4",
                          id, now, account.service, account.account, latest_due(now))
                        .next<bool, bool, hook_id>();
         if (!row) return std::move(row).error();
@@ -63,10 +62,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& 
         const auto& [is_disabled, being_sent, hook] = **row;
         if (is_disabled) return hook_is_disabled();
         if (being_sent)  // `complete` sees that it is to be sent again
-            return on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id)
+            return on.run("UPDATE tollgate_deliveries SET resend_asked = true, attempts_made = 0 WHERE id = ?", id)
                 .transform([] { return std::size_t{1}; });
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
-                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
+        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?, is_leased = false, lease_is_open = false, "
+                               "attempts_made = 0, resend_asked = false WHERE id = ?",
                                now, id);
             !done)
             return std::move(done).error();
@@ -81,10 +80,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& 
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, leased_until = NULL, "
-                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
-                               "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NOT NULL AND state <> 'held' "
-                               "AND state = 'given_up' AND created_at >= ?3 ORDER BY id LIMIT ?4)",
+        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?1, is_leased = false, lease_is_open = false, "
+                               "attempts_made = 0, resend_asked = false WHERE id IN "
+                               "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state IN (1, 2) "
+                               "AND state = 2 AND created_at >= ?3 ORDER BY id LIMIT ?4)",
                                now, resent.hook, resent.since, resent.rows_max);
             !done)
             return std::move(done).error();
@@ -128,10 +127,9 @@ private:
     /// they have released need not be changed again.
     result<instant> release_time(database& on) const {
         const auto earlier = sql::read_value<instant>(
-            on.prepare("SELECT due_at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
-                       "AND ended_at IS NULL AND due_at IS NOT NULL AND attempts_made = 0 AND coalesce(due_at, leased_until) <= ?2 "
-                       "AND coalesce(due_at, leased_until) > (SELECT disabled_at FROM tollgate_hooks WHERE id = ?1) "
-                       "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
+            on.prepare("SELECT at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_pending WHERE hook_id = ?1 "
+                       "AND state = 0 AND NOT is_leased AND attempts_made = 0 AND at <= ?2 "
+                       "AND at > (SELECT disabled_at FROM tollgate_hooks WHERE id = ?1) ORDER BY at LIMIT 1",
                        hook_, now_));
         if (!earlier) return earlier.error();
         return earlier->value_or(now_);
@@ -143,11 +141,11 @@ private:
         const auto due_at = release_time(on);
         if (!due_at) return due_at.error();
         const auto released = sql::read_all(
-            on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?5, leased_until = NULL, ended_at = NULL, "
-                       "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
-                       "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
-                       "AND (state = 'held' OR leased_until <= ?2 OR leased_until > ?6 "
-                       "OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
+            on.prepare("UPDATE tollgate_deliveries SET state = 0, at = ?5, is_leased = false, lease_is_open = false, "
+                       "attempts_made = 0, resend_asked = false WHERE id IN "
+                       "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook_id = ?1 AND id > ?3 "
+                       "AND (state = 3 OR (state = 0 AND is_leased AND (at <= ?2 OR at > ?6)) "
+                       "OR (state = 0 AND NOT is_leased AND (at <> ?5 OR attempts_made > 0))) "
                        "ORDER BY id LIMIT ?4) RETURNING id",
                        hook_, now_, last_released_, changed_rows_max, *due_at, latest_due(now_)),
             [](sql::row_number id) { return id; });
@@ -188,8 +186,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_deliveries(instant e
         if (!ended) return ended;
         return *of_deleted + *ended;
     };
-    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE state <> 0 AND at < ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE account_id = 0)",
                      sweep, ended_before);
 }
 

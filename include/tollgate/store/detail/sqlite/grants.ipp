@@ -18,29 +18,28 @@ namespace sqlite::detail {
 /// not be created.
 inline result<std::optional<sql::row_number>> widen_grant(database& on, const new_authorization_code& code) {
     const auto before = sql::read_value<scope_set>(
-        on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user, code.application));
+        on.prepare("SELECT scopes FROM tollgate_grants WHERE user_id = ? AND application_id = ?", code.user, code.application));
     if (!before) return before.error();
     const auto scopes = tollgate::detail::widen_scopes(*before, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return std::optional<sql::row_number>{};
     return sql::read_value<sql::row_number>(
-        on.prepare("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?) "
-                   "ON CONFLICT (user, application) DO UPDATE SET scopes = excluded.scopes RETURNING id",
+        on.prepare("INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (?, ?, ?, ?) "
+                   "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = excluded.scopes RETURNING id",
                    code.user, code.application, **scopes, code.created_at));
 }
 
 /// Inserts the refresh token of a pair; returns its row id.
 inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
     auto done = on.run(
-        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at, resources) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
+        sql::statements::insert_refresh_token,
         issued.refresh_digest, code.access_grant, code.scopes, issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
     if (!done) return token_exists(std::move(done).error());
     const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
     return on
         .run("DELETE FROM tollgate_refresh_tokens WHERE id IN (SELECT id FROM tollgate_refresh_tokens "
-             "WHERE access_grant = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
+             "WHERE grant_id = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
              code.access_grant, id, limits::refresh_tokens_per_grant_max - 1)
         .transform([id] { return id; });
 }
@@ -54,13 +53,12 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
         on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
     if (!is_suspended) return is_suspended.error();
     if (is_suspended->value_or(false)) return code_result::suspended;
-    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL "
-                           "AND (expires_at <= ? OR expires_at > ?)",
+    if (auto done = on.run(sql::statements::delete_replaceable_code,
                            code.code_digest, code.replaceable_until(), code.latest_end());
         !done)
         return std::move(done).error();
     const auto is_spent = sql::read_value<bool>(
-        on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
+        on.prepare(sql::statements::is_code_spent, code.code_digest));
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
     if (!*is_suspended) return not_found();
@@ -70,15 +68,13 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
     if (!*widened) return code_result::not_granted;
     const auto access_grant = **widened;
     if (auto done =
-            on.run("INSERT INTO tollgate_codes "
-                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+            on.run(sql::statements::insert_code,
                    code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
         !done)
         return std::move(done).error();
     return on
         .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-             "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+             "WHERE grant_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
              access_grant, limits::codes_per_grant_max)
         .transform([] { return code_result::created; });
 }
@@ -92,11 +88,7 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
         const auto found = sql::read_one(
-            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token, "
-                       "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token), resources "
-                       "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "JOIN tollgate_applications ON application = tollgate_applications.id "
-                       "WHERE code_digest = ? AND application = ? AND suspended IS NULL",
+            on.prepare(sql::statements::find_code,
                        shown.code_digest, shown.application),
             sql::to_found_code);
         if (!found) return found.error();
@@ -115,7 +107,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
         return on
-            .run("UPDATE tollgate_codes SET refresh_token = ?, expires_at = ?, forget_at = ? WHERE id = ?", *inserted, shown.now,
+            .run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now,
                  code.forget_at(), code.id)
             .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
     });
@@ -124,12 +116,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
         const auto found = sql::read_one(
-            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, "
-                       "EXISTS (SELECT 1 FROM tollgate_access_tokens AS access "
-                       "WHERE access.token_digest = ? AND refresh_token = tokens.id), resources "
-                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "JOIN tollgate_applications ON application = tollgate_applications.id "
-                       "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ? AND suspended IS NULL",
+            on.prepare(sql::statements::find_refresh_token,
                        shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();
@@ -144,15 +131,14 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", shown.refresh_token_end(token.ends_at),
+        if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
                                token.id);
             !done)
             return std::move(done).error();
         if (shown.rotation && token.is_shown_by(shown)) {
             const auto& rotation = *shown.rotation;
             auto done = on.run(
-                "UPDATE tollgate_refresh_tokens SET token_digest = ?, replaced_digest = token_digest, replaced_at = ?, "
-                "successor_seed = ?, family_digest = ? WHERE id = ?",
+                sql::statements::replace_refresh_token,
                 rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
             if (!done) return token_exists(std::move(done).error());
         }
@@ -162,21 +148,13 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
 
 TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
-                           "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at, resources "
-                           "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
-                           "ON tollgate_applications.id = application WHERE token_digest = ?1 "
-                           "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at, resources "
-                           "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                           "JOIN tollgate_applications ON tollgate_applications.id = application "
-                           "WHERE token_digest = ?1 OR family_digest = ?1",
+                           sql::statements::find_oauth_token,
                            token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at, suspended "
-                           "FROM tollgate_grants AS grants JOIN tollgate_applications "
-                           "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
+                           sql::statements::list_grants,
                            user);
 }
 

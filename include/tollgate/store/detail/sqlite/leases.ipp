@@ -5,7 +5,7 @@
 #include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/store/store_error.hpp>
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
-#include <tollgate/store/detail/sqlite/delivery_columns.hpp>
+#include <tollgate/store/detail/sql/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 
@@ -58,8 +58,8 @@ private:
     result<std::optional<hook_row>> read_hook(hook_id id) {
         return sql::read_one(
             on_.prepare("SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
-                        "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
-                        "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
+                        "tollgate_hook_secrets AS previous WHERE previous.hook_id = tollgate_hooks.id AND valid_until > ?2) "
+                        "FROM tollgate_hooks WHERE id = ?1 AND account_id <> 0",
                         id, time_.now),
             [](std::string& type, std::string& target_url, std::string& secret, bool is_disabled, bool has_previous) {
                 return hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous};
@@ -69,9 +69,9 @@ private:
     /// Makes deliveries due whose time was set by a wrong clock (`latest_due`). At most `changed_rows_max`: the hook stays due.
     result<void> correct_times(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET due_at = ?2, leased_until = NULL WHERE id IN "
-            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
-            "AND ended_at IS NULL AND coalesce(due_at, leased_until) > ?3 LIMIT ?4)",
+            "UPDATE tollgate_deliveries SET at = ?2, is_leased = false WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_pending WHERE hook_id = ?1 "
+            "AND state = 0 AND at > ?3 LIMIT ?4)",
             hook, time_.now, latest_due(time_.now), changed_rows_max);
     }
 
@@ -79,8 +79,8 @@ private:
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto count = sql::read_value<std::int64_t>(
-            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ? AND leased_until <= ?", host,
-                        time_.now, latest_due(time_.now)));
+            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND state = 0 AND is_leased AND at > ? AND at <= ?",
+                        host, time_.now, latest_due(time_.now)));
         if (!count) return std::move(count).error();
         return &in_force_.emplace(host, static_cast<std::size_t>(count->value_or(0))).first->second;
     }
@@ -88,10 +88,9 @@ private:
     /// At most `changed_rows_max`: while there are more, the hook stays due.
     result<void> hold_due(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, leased_until = NULL, ended_at = ?2, lease_open = 0 "
-            "WHERE id IN "
-            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
-            "AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2 LIMIT ?3)",
+            "UPDATE tollgate_deliveries SET state = 3, at = ?2, is_leased = false, lease_is_open = false WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_pending WHERE hook_id = ?1 "
+            "AND state = 0 AND at <= ?2 LIMIT ?3)",
             hook, time_.now, changed_rows_max);
     }
 
@@ -101,16 +100,15 @@ private:
         struct candidate {
             delivery_lease lease;
             std::int64_t event;
-            public_id message_id;
             std::int64_t attempts_made;
         };
         const auto due = sql::read_all(
-            on_.prepare("SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
-                        "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                        "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
+            on_.prepare("SELECT id, lease_number + 1, event_id, attempts_made FROM tollgate_deliveries "
+                        "INDEXED BY tollgate_deliveries_of_hook_pending WHERE hook_id = ? AND state = 0 AND at <= ? "
+                        "ORDER BY at, id LIMIT ?",
                         hook, time_.now, rows_max),
-            [](delivery_id id, std::int64_t number, std::int64_t event, const public_id& message_id, std::int64_t attempts_made) {
-                return candidate{{id, number}, event, message_id, attempts_made};
+            [](delivery_id id, std::int64_t number, std::int64_t event, std::int64_t attempts_made) {
+                return candidate{{id, number}, event, attempts_made};
             });
         if (!due) return due.error();
         std::vector<std::string> previous_secrets;
@@ -123,15 +121,15 @@ private:
             auto event = read_event(each.event);
             if (!event) return std::move(event).error();
             // The hook's target may have changed since the delivery was created or last leased.
-            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
-                                    "lease_number = ?, resend_asked = 0, host = ? WHERE id = ?",
+            if (auto done = on_.run("UPDATE tollgate_deliveries SET at = ?, is_leased = true, lease_is_open = true, "
+                                    "lease_number = ?, resend_asked = false, host = ? WHERE id = ?",
                                     time_.until, each.lease.number, host, each.lease.delivery);
                 !done)
                 return std::move(done).error();
             leased_.push_back({.lease = each.lease,
                                .hook = hook,
-                               .event = *std::move(event),
-                               .message_id = each.message_id,
+                               .event = {*event, &(*event)->reported},
+                               .message_id = message_id_of((*event)->seed, hook),
                                .type = to.type,
                                .target_url = to.target_url,
                                .secret = to.secret,
@@ -144,9 +142,8 @@ private:
     /// When the hook is due next; `if_due` if it has a due delivery now.
     result<void> queue(hook_id which, instant if_due) {
         auto ready_at = sql::read_value<instant>(
-            on_.prepare("SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
-                        "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                        "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
+            on_.prepare("SELECT at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_pending "
+                        "WHERE hook_id = ? AND state = 0 ORDER BY at LIMIT 1",
                         which));
         if (!ready_at) return std::move(ready_at).error();
         if (*ready_at && **ready_at <= time_.now) *ready_at = if_due;
@@ -155,17 +152,23 @@ private:
 
     result<std::vector<std::string>> read_previous_secrets(hook_id hook) {
         return sql::read_all(
-            on_.prepare("SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", hook,
+            on_.prepare("SELECT secret FROM tollgate_hook_secrets WHERE hook_id = ? AND valid_until > ? ORDER BY id DESC", hook,
                         time_.now),
             [](std::string& secret) { return std::move(secret); });
     }
 
-    result<std::shared_ptr<const event>> read_event(std::int64_t id) {
+    struct event_row {
+        event reported;
+        message_seed seed;
+    };
+
+    result<std::shared_ptr<const event_row>> read_event(std::int64_t id) {
         if (const auto known = events_.find(id); known != events_.end()) return known->second;
         const auto read = sql::read_one(
-            on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id),
-            [](const service_name& service, account_id account, std::string& name, std::string& data, instant at) {
-                return std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+            on_.prepare("SELECT service, account_id, name, data, happened_at, seed FROM tollgate_events WHERE id = ?", id),
+            [](const service_name& service, account_id account, std::string& name, std::string& data, instant at,
+               const message_seed& seed) {
+                return std::make_shared<const event_row>(event_row{{{service, account}, std::move(name), std::move(data), at}, seed});
             });
         if (!read) return read.error();
         if (!*read) return internal_error("SQLite: the event of a delivery is missing");
@@ -177,7 +180,7 @@ private:
     std::vector<due_delivery> leased_;
     std::unordered_map<std::string, std::size_t, tollgate::detail::keyed_hash> in_force_{
         0, tollgate::detail::shared_keyed_hash()};  // keyed, because users choose the hosts
-    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
+    std::unordered_map<std::int64_t, std::shared_ptr<const event_row>> events_;
 };
 
 }  // namespace tollgate::sqlite::detail

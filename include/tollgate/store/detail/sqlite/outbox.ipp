@@ -19,7 +19,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& report
                                                              std::optional<hook_id> only_to) noexcept {
     // Looks without the write lock first: most events have no hooks.
     if (!only_to)
-        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ? "
                                 "AND disabled_at IS NULL)",
                                 [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
                                 reported.account.service, reported.account.account, reported.name);
@@ -38,10 +38,10 @@ TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::s
     auto read = impl_->read_one(
         sql::to_backlog,
         "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
-        "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
-        "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
-        "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id AND state = 0 "
+        "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND at <= ?1 LIMIT ?2)), "
+        "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries "
+        "WHERE hook_id = hooks.id AND state = 0) AS first FROM tollgate_hooks AS hooks "
         "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
         "WHERE first <= ?1)",
         now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
@@ -53,7 +53,7 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
     return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
         // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
         auto listed = sql::read_all(
-            on.prepare("SELECT id, service, account, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
+            on.prepare("SELECT id, service, account_id, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
                        latest_due(now), rows_max),
             [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
                 return due_hook{id, {service, account}, std::move(target_url)};
@@ -62,7 +62,7 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
         due_hook_page page{.hooks = *std::move(listed)};
         // A further row contains when the next hook is due.
         auto rows = on.prepare(
-            "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
+            "SELECT id, service, account_id, target_url, ready_at FROM tollgate_hooks "
             "WHERE ready_at <= ? ORDER BY ready_at, id LIMIT ?",
             latest_due(now), (std::max)(rows_max, rows_max + 1));  // for the largest number, the sum would be 0
         for (;;) {

@@ -28,16 +28,16 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
         const auto existing = sql::read_value<token_id>(
-            on.prepare("SELECT id FROM tollgate_personal_tokens WHERE username = ? AND user = ? AND secret_digest = ?", token.username,
+            on.prepare(sql::statements::find_repeated_personal_token, token.username,
                        token.user, token.secret_digest));
         if (!existing) return existing.error();
         if (*existing) return **existing;  // the call is repeated
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_personal_tokens "
-            "(user, username, secret_digest, description, scopes, created_at, expires_at) "
+            "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
-            "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
+            "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = ?1)",
             token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
             token.expires_at, tokens_per_user_max);
         if (!done) return personal_token_exists(std::move(done).error());
@@ -48,15 +48,13 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
 
 TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
     return impl_->read_all(sql::to_personal_token(user),
-                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
-                           "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
+                           sql::statements::list_personal_tokens,
                            user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
                                                               const personal_token_renewal& renewed) noexcept {
-    return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?1, created_at = ?2, expires_at = ?3 "
-                         "WHERE id = ?4 AND user = ?5 AND secret_digest IN (coalesce(?6, secret_digest), ?1)",
+    return impl_->change(sql::statements::renew_personal_token,
                          renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
 }
 

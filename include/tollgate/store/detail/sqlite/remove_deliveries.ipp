@@ -23,7 +23,7 @@ inline result<std::size_t> remove_listed(database& on, statement rows) {
     for (const auto& [id, event] : *listed) {
         if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done) return std::move(done).error();
         if (auto done = on.run("DELETE FROM tollgate_events WHERE id = ?1 "
-                               "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
+                               "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event_id = ?1)",
                                event);
             !done)
             return std::move(done).error();
@@ -35,8 +35,9 @@ inline result<std::size_t> remove_listed(database& on, statement rows) {
 
 TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted) {
     // Among all leases, which are few; the hook may have any number of deliveries.
-    return detail::remove_listed(on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
-                                                "WHERE leased_until IS NOT NULL AND hook = ?",
+    return detail::remove_listed(on, on.prepare("SELECT id, event_id FROM tollgate_deliveries "
+                                                "INDEXED BY tollgate_deliveries_that_are_leased "
+                                                "WHERE state = 0 AND is_leased AND hook_id = ?",
                                                 deleted))
         .transform([](std::size_t) {});
 }
@@ -44,12 +45,12 @@ TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id delete
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max) {
     std::size_t removed = 0;
     while (removed < rows_max) {
-        const auto hook = sql::read_value<hook_id>(on.prepare("SELECT id FROM tollgate_hooks WHERE service = '' LIMIT 1"));
+        const auto hook = sql::read_value<hook_id>(on.prepare("SELECT id FROM tollgate_hooks WHERE account_id = 0 LIMIT 1"));
         if (!hook) return hook.error();
         if (!*hook) break;
         const std::size_t count = rows_max - removed;
         auto some = detail::remove_listed(
-            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", **hook, count));
+            on, on.prepare("SELECT id, event_id FROM tollgate_deliveries WHERE hook_id = ? LIMIT ?", **hook, count));
         if (!some) return some;
         removed += *some;
         if (*some == count) break;
@@ -60,13 +61,14 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std
 
 TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max) {
     return detail::remove_listed(
-        on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE ended_at < ? ORDER BY ended_at LIMIT ?", then,
+        on, on.prepare("SELECT id, event_id FROM tollgate_deliveries WHERE state <> 0 AND at < ? ORDER BY at LIMIT ?", then,
                        rows_max));
 }
 
 TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    return detail::remove_listed(on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
-                                                "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' "
+    return detail::remove_listed(on, on.prepare("SELECT id, event_id FROM tollgate_deliveries "
+                                                "INDEXED BY tollgate_deliveries_of_hook_that_ended "
+                                                "WHERE hook_id = ? AND state IN (1, 2) "
                                                 "ORDER BY id DESC LIMIT ? OFFSET ?",
                                                 hook, rows_max, rows_kept))
         .transform([](std::size_t) {});

@@ -6,6 +6,7 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/sql/grants.hpp>
+#include <tollgate/store/detail/sql/statements.hpp>
 #include <tollgate/store/sqlite.hpp>
 #include <tollgate/store/sqlite_database.hpp>
 

@@ -1,27 +1,26 @@
 #pragma once
-#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
-#define TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
+#ifndef TOLLGATE_STORE_DETAIL_SQL_DELIVERY_COLUMNS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_DELIVERY_COLUMNS_HPP
 
 #include <tollgate/model/delivery.hpp>
-#include <tollgate/store/detail/postgres/statement.hpp>
+#include <tollgate/store/detail/sql/columns.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 
-namespace tollgate::inline v0::postgres {
+namespace tollgate::inline v0::sql {
 
 /// An enumeration, stored as its number. Numbers are never reused.
 template <class E, E Last>
 struct numbered_column {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<E> read(const cell& from) noexcept {
+    static constexpr storage type = storage::integer;
+    static std::optional<E> read(const auto& from) noexcept {
         const auto number = from.integer();
         if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
         return static_cast<E>(*number);
     }
-    static void write(parameter& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
+    static void write(auto&& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
 };
 
 template <>
@@ -36,19 +35,17 @@ struct column<attempt_cause> : numbered_column<attempt_cause, attempt_cause::cer
 
 template <>
 struct column<message_seed> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<message_seed> read(const cell& from) noexcept {
+    static constexpr storage type = storage::blob;
+    static std::optional<message_seed> read(const auto& from) noexcept {
         const auto bytes = from.blob();
         message_seed seed{};
         if (!bytes || bytes->size() != seed.size()) return std::nullopt;
         std::memcpy(seed.data(), bytes->data(), seed.size());
         return seed;
     }
-    static void write(parameter& to, const message_seed& value) {
-        to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
-    }
+    static void write(auto&& to, const message_seed& value) { to.blob({reinterpret_cast<const char*>(value.data()), value.size()}); }
 };
 
-}  // namespace tollgate::postgres
+}  // namespace tollgate::sql
 
-#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
+#endif  // TOLLGATE_STORE_DETAIL_SQL_DELIVERY_COLUMNS_HPP
