@@ -21101,6 +21101,51 @@ struct optional_column {
 
 #endif  // TOLLGATE_STORE_DETAIL_SQL_COLUMNS_HPP
 
+// <tollgate/store/detail/sql/delivery_columns.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_DELIVERY_COLUMNS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_DELIVERY_COLUMNS_HPP
+
+namespace tollgate::inline v0::sql {
+
+/// An enumeration, stored as its number. Numbers are never reused.
+template <class E, E Last>
+struct numbered_column {
+    static constexpr storage type = storage::integer;
+    static std::optional<E> read(const auto& from) noexcept {
+        const auto number = from.integer();
+        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
+        return static_cast<E>(*number);
+    }
+    static void write(auto&& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
+};
+
+template <>
+struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
+static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
+
+template <>
+struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_response> {};
+
+template <>
+struct column<attempt_cause> : numbered_column<attempt_cause, attempt_cause::certificate_invalid> {};
+
+template <>
+struct column<message_seed> {
+    static constexpr storage type = storage::blob;
+    static std::optional<message_seed> read(const auto& from) noexcept {
+        const auto bytes = from.blob();
+        message_seed seed{};
+        if (!bytes || bytes->size() != seed.size()) return std::nullopt;
+        std::memcpy(seed.data(), bytes->data(), seed.size());
+        return seed;
+    }
+    static void write(auto&& to, const message_seed& value) { to.blob({reinterpret_cast<const char*>(value.data()), value.size()}); }
+};
+
+}  // namespace tollgate::sql
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_DELIVERY_COLUMNS_HPP
+
 // <tollgate/store/detail/sql/rows.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_SQL_ROWS_HPP
 #define TOLLGATE_STORE_DETAIL_SQL_ROWS_HPP
@@ -21269,19 +21314,13 @@ struct owner_columns {
     };
 }
 
-/// The message id of a delivery, from what the database stores: the id, or the seed that its event's deliveries share.
-[[nodiscard]] inline public_id to_message_id(const public_id& stored, hook_id) { return stored; }
-[[nodiscard]] inline public_id to_message_id(const message_seed& seed, hook_id to) { return message_id_of(seed, to); }
-
-/// `MessageId`: what the database stores.
-template <class MessageId>
-[[nodiscard]] auto to_delivery(hook_id of) {
-    return [of](delivery_id id, std::string& event, MessageId& message, instant created_at, delivery_state state,
+[[nodiscard]] inline auto to_delivery(hook_id of) {
+    return [of](delivery_id id, std::string& event, const message_seed& seed, instant created_at, delivery_state state,
                 std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
         return listed_delivery{{.id = id,
                                 .hook = of,
                                 .event = std::move(event),
-                                .message_id = to_message_id(message, of),
+                                .message_id = message_id_of(seed, of),
                                 .created_at = created_at,
                                 .state = state,
                                 .attempts_made = static_cast<unsigned>(attempts_made),
@@ -21563,6 +21602,171 @@ private:
 }  // namespace tollgate::sql
 
 #endif  // TOLLGATE_STORE_DETAIL_SQL_STATEMENT_TEXT_HPP
+
+// <tollgate/store/detail/sql/statements.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_STATEMENTS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_STATEMENTS_HPP
+
+/// The statements whose text is the same on both databases. SQLite numbers parameters such as $1 by their first occurrence, so they first
+/// occur in order.
+namespace tollgate::inline v0::sql::statements {
+
+// Personal tokens and access tokens.
+
+inline constexpr statement_text find_repeated_personal_token{
+    "SELECT id FROM tollgate_personal_tokens WHERE username = $1 AND user_id = $2 AND secret_digest = $3"};
+inline constexpr statement_text list_personal_tokens{
+    "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
+    "FROM tollgate_personal_tokens WHERE user_id = $1 ORDER BY id"};
+inline constexpr statement_text renew_personal_token{
+    "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
+    "WHERE id = $4 AND user_id = $5 AND secret_digest IN (coalesce($6, secret_digest), $1)"};
+inline constexpr statement_text delete_personal_token{"DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id"};
+inline constexpr statement_text record_personal_token_use{
+    "UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 "
+    "WHERE username = $3"};
+inline constexpr statement_text find_repeated_access_token{
+    "SELECT user_id = $1 AND application_id = $2 AND refresh_token_id IS NULL "
+    "FROM tollgate_access_tokens WHERE token_digest = $3"};
+inline constexpr statement_text find_room_for_access_token{
+    "SELECT expires_at FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2 "
+    "ORDER BY expires_at DESC LIMIT 1 OFFSET $3"};
+inline constexpr statement_text record_access_token_use{"UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2"};
+inline constexpr statement_text record_grant_use{
+    "UPDATE tollgate_grants SET last_used_at = $1 WHERE (user_id, application_id) = (SELECT user_id, application_id "
+    "FROM tollgate_access_tokens WHERE token_digest = $2)"};
+
+// Applications.
+
+inline constexpr statement_text find_repeated_application{
+    "SELECT id FROM tollgate_applications WHERE client_id = $1 AND owner_id = $2 AND secret_digest = $3"};
+inline constexpr statement_text find_application{
+    "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, "
+    "older_secret_digest, acts_for_owner, CAST(0 AS bigint), suspended, registration, default_scopes, registration_digest "
+    "FROM tollgate_applications WHERE client_id = $1"};
+inline constexpr statement_text list_applications{
+    "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, "
+    "older_secret_digest, acts_for_owner, "
+    "(SELECT count(*) FROM tollgate_grants WHERE application_id = tollgate_applications.id), suspended, registration, default_scopes, "
+    "registration_digest "
+    "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id"};
+inline constexpr statement_text set_application_fields{
+    "UPDATE tollgate_applications SET name = $1, website = $2, description = $3, redirect_urls = $4, acts_for_owner = $5, "
+    "default_scopes = $6 WHERE id = $7 AND owner_id = coalesce($8, owner_id) RETURNING owner_id"};
+inline constexpr statement_text delete_owner_tokens{
+    "DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND refresh_token_id IS NULL AND user_id = (SELECT owner_id "
+    "FROM tollgate_applications WHERE id = $1 AND owner_id = coalesce($2, owner_id) AND NOT acts_for_owner)"};
+inline constexpr statement_text add_client_secret{
+    "UPDATE tollgate_applications SET secret_digest = $1, older_secret_digest = CASE secret_digest WHEN $1 THEN older_secret_digest "
+    "ELSE secret_digest END WHERE id = $2 AND owner_id = coalesce($3, owner_id) AND secret_digest IN (coalesce($4, secret_digest), $1) "
+    "RETURNING owner_id"};
+inline constexpr statement_text remove_older_secret{
+    "UPDATE tollgate_applications SET older_secret_digest = NULL WHERE id = $1 AND owner_id = coalesce($2, owner_id) "
+    "AND older_secret_digest IS NOT NULL RETURNING owner_id"};
+inline constexpr statement_text set_suspension{
+    "UPDATE tollgate_applications SET suspended = $1 WHERE id = $2 AND owner_id = coalesce($3, owner_id) RETURNING owner_id"};
+inline constexpr statement_text delete_tokens_of_application{
+    "DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND EXISTS (SELECT 1 FROM tollgate_applications WHERE id = $1 "
+    "AND owner_id = coalesce($2, owner_id))"};
+
+// Grants, codes, refresh tokens and device codes.
+
+inline constexpr statement_text list_grants{
+    "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at, suspended "
+    "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications ON application_id = applications.id "
+    "WHERE user_id = $1 ORDER BY grants.id"};
+inline constexpr statement_text delete_grant{"DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 RETURNING user_id"};
+inline constexpr statement_text delete_access_tokens_of_grant{
+    "DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2"};
+inline constexpr statement_text delete_replaceable_code{
+    "DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND (expires_at <= $2 OR expires_at > $3)"};
+inline constexpr statement_text is_code_spent{"SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1"};
+inline constexpr statement_text insert_code{
+    "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
+    "VALUES ($1, $2, $3, $4, $5, $6, $6, $7)"};
+inline constexpr statement_text find_code{
+    "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id, (SELECT token_digest "
+    "FROM tollgate_refresh_tokens WHERE id = refresh_token_id), resources FROM tollgate_codes AS codes "
+    "JOIN tollgate_grants AS grants ON grants.id = grant_id "
+    "JOIN tollgate_applications AS applications ON applications.id = application_id "
+    "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL"};
+inline constexpr statement_text spend_code{
+    "UPDATE tollgate_codes SET refresh_token_id = (SELECT id FROM tollgate_refresh_tokens "
+    "WHERE token_digest = $1), expires_at = $2, forget_at = $3 WHERE id = $4"};
+inline constexpr statement_text insert_refresh_token{
+    "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at, resources) "
+    "VALUES ($1, $2, $3, $4, $5, $6)"};
+inline constexpr statement_text find_refresh_token{
+    "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, EXISTS (SELECT 1 "
+    "FROM tollgate_access_tokens AS access WHERE access.token_digest = $1 AND refresh_token_id = tokens.id), resources "
+    "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+    "JOIN tollgate_applications AS applications ON applications.id = application_id "
+    "WHERE (token_digest = $2 OR family_digest = $3) AND application_id = $4 AND expires_at > $5 AND suspended IS NULL"};
+inline constexpr statement_text prolong_refresh_token{"UPDATE tollgate_refresh_tokens SET expires_at = $1 WHERE id = $2"};
+inline constexpr statement_text replace_refresh_token{
+    "UPDATE tollgate_refresh_tokens "
+    "SET token_digest = $1, replaced_digest = token_digest, replaced_at = $2, successor_seed = $3, family_digest = $4 "
+    "WHERE id = $5"};
+inline constexpr statement_text delete_refresh_token{"DELETE FROM tollgate_refresh_tokens WHERE id = $1"};
+inline constexpr statement_text delete_access_tokens_of_refresh_token{"DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1"};
+inline constexpr statement_text find_oauth_token{
+    "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at, resources "
+    "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications ON applications.id = application_id "
+    "WHERE token_digest = $1 "
+    "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, CAST(NULL AS bigint), expires_at, resources "
+    "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
+    "JOIN tollgate_applications AS applications ON applications.id = application_id "
+    "WHERE token_digest = $1 OR family_digest = $1"};
+inline constexpr statement_text find_repeated_device_code{
+    "SELECT id FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3"};
+inline constexpr statement_text find_device_code{
+    "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, answered_by "
+    "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications ON application_id = applications.id "
+    "WHERE device_digest = $1 OR user_digest = $1"};
+inline constexpr statement_text answer_device_code{"UPDATE tollgate_device_codes SET state = $1, answered_by = $2 WHERE user_digest = $3"};
+
+// Sessions.
+
+inline constexpr statement_text insert_session{
+    "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
+    "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (cookie_digest) DO UPDATE "
+    "SET login = tollgate_sessions.login WHERE tollgate_sessions.user_id = $2 AND tollgate_sessions.created_at = $4"};
+inline constexpr statement_text find_session{
+    "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+    "FROM tollgate_sessions WHERE cookie_digest = $1"};
+inline constexpr statement_text list_sessions{
+    "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
+    "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC"};
+inline constexpr statement_text touch_session{"UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2"};
+inline constexpr statement_text end_session{"DELETE FROM tollgate_sessions WHERE cookie_digest = $1"};
+inline constexpr statement_text end_sessions_of_user{
+    "DELETE FROM tollgate_sessions WHERE user_id = $1 AND ($2 IS NULL OR cookie_digest <> $2)"};
+
+// Webhooks. A deleted hook has the account 0.
+
+inline constexpr statement_text list_hooks{
+    "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, secret_digest "
+    "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id"};
+inline constexpr statement_text find_account_of_hook{
+    "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0"};
+inline constexpr statement_text keep_previous_secret{
+    "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $1 "
+    "FROM tollgate_hooks WHERE id = $2 AND service = $3 AND account_id = $4 AND secret_digest <> $5 "
+    "AND secret_digest = coalesce($6, secret_digest)"};
+inline constexpr statement_text replace_secret{
+    "UPDATE tollgate_hooks SET secret = $1, secret_digest = $2 WHERE id = $3 AND service = $4 AND account_id = $5 "
+    "AND secret_digest IN (coalesce($6, secret_digest), $2)"};
+inline constexpr statement_text list_secrets{
+    "SELECT id, service, account_id, secret FROM tollgate_hooks WHERE id > $1 AND account_id <> 0 "
+    "AND substr(secret, 1, length($2)) <> $2 ORDER BY id LIMIT $3"};
+inline constexpr statement_text list_previous_secrets{
+    "SELECT previous.id, service, account_id, previous.secret FROM tollgate_hook_secrets AS previous "
+    "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook_id WHERE previous.id > $1 AND account_id <> 0 "
+    "AND substr(previous.secret, 1, length($2)) <> $2 ORDER BY previous.id LIMIT $3"};
+
+}  // namespace tollgate::sql::statements
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_STATEMENTS_HPP
 
 // <tollgate/store/detail/widen_scopes.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
@@ -50927,19 +51131,19 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
                                                        std::optional<sql::row_number> refresh_token) {
     // If so many others expire later, this is when there is room again.
     const auto room_at = sql::read_value<instant>(on.prepare(
-        "SELECT expires_at FROM tollgate_access_tokens WHERE application = ? AND user = ? ORDER BY expires_at DESC LIMIT 1 OFFSET ?",
+        sql::statements::find_room_for_access_token,
         token.application, token.user, limits::access_tokens_per_grant_max - 1));
     if (!room_at) return room_at.error();
     if (*room_at && token.created_at < **room_at) return too_many_access_tokens(**room_at);
     auto done = on.run(
         "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user, application, scopes, created_at, expires_at, refresh_token, resources) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
         token.resources);
     if (!done) return token_exists(std::move(done).error());
     return on.run(
         "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-        "(SELECT token_digest FROM tollgate_access_tokens WHERE application = ?1 AND user = ?2 AND token_digest <> ?3 "
+        "(SELECT token_digest FROM tollgate_access_tokens WHERE application_id = ?1 AND user_id = ?2 AND token_digest <> ?3 "
         "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4) AND expires_at <= ?5",
         token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1, token.created_at);
 }
@@ -50948,14 +51152,14 @@ TOLLGATE_DECL result<bool> sqlite_store::create_access_token(const new_access_to
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         if (token.for_owner) {
             const auto allowed = sql::read_value<application_id>(
-                on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
+                on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner_id = ? AND acts_for_owner = 1 "
                            "AND client_type = 'confidential' AND suspended IS NULL",
                            token.application, token.user));
             if (!allowed) return allowed.error();
             if (!*allowed) return false;
         }
         const auto is_repeated = sql::read_value<bool>(
-            on.prepare("SELECT user = ? AND application = ? AND refresh_token IS NULL FROM tollgate_access_tokens WHERE token_digest = ?",
+            on.prepare(sql::statements::find_repeated_access_token,
                        token.user, token.application, token.token_digest));
         if (!is_repeated) return is_repeated.error();
         if (is_repeated->value_or(false)) return true;
@@ -50977,16 +51181,16 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
                                                                       std::size_t applications_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
         const auto existing = sql::read_value<application_id>(
-            on.prepare("SELECT id FROM tollgate_applications WHERE client_id = ? AND owner = ? AND secret_digest = ?",
+            on.prepare(sql::statements::find_repeated_application,
                        application.client_id, application.owner, application.secret_digest));
         if (!existing) return existing.error();
         if (*existing) return **existing;  // the call is repeated
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_applications "
-            "(owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
+            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
             "default_scopes, registration_digest) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 "
-            "WHERE ?13 > (SELECT count(*) FROM tollgate_applications WHERE owner = ?1)",
+            "WHERE ?13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = ?1)",
             application.owner, application.client_id, application.secret_digest, application.name, application.website,
             application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
             application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
@@ -51000,19 +51204,13 @@ TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_
 TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
     if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
     return impl_->read_one(sql::to_application,
-                           "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0, suspended, registration, default_scopes, "
-                           "registration_digest FROM tollgate_applications WHERE client_id = ?",
+                           sql::statements::find_application,
                            client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
     return impl_->read_all(sql::to_application,
-                           "SELECT id, owner, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants WHERE application = tollgate_applications.id), suspended, "
-                           "registration, default_scopes, registration_digest "
-                           "FROM tollgate_applications WHERE owner = ? ORDER BY id",
+                           sql::statements::list_applications,
                            owner);
 }
 
@@ -51023,37 +51221,32 @@ TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<
             detail::overloaded{
                 [&](const application_fields& fields) -> result<bool> {
                     auto updated = on.run_counted(
-                        "UPDATE tollgate_applications SET name = ?, website = ?, description = ?, redirect_urls = ?, "
-                        "acts_for_owner = ?, default_scopes = ? WHERE id = ? AND owner = coalesce(?, owner)",
+                        sql::statements::set_application_fields,
                         fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
                         fields.default_scopes, id, changed_by);
                     if (!updated || !*updated || fields.acts_for_owner) return updated;
                     return on
-                        .run("DELETE FROM tollgate_access_tokens WHERE application = ?1 AND refresh_token IS NULL "
-                             "AND user = (SELECT owner FROM tollgate_applications WHERE id = ?1)",
-                             id)
+                        .run(sql::statements::delete_owner_tokens,
+                             id, changed_by)
                         .transform([] { return true; });
                 },
                 [&](const client_secret_addition& added) {
                     // If the call is repeated, the secret is already the newest.
                     return on.run_counted(
-                        "UPDATE tollgate_applications SET secret_digest = ?1, older_secret_digest = "
-                        "CASE secret_digest WHEN ?1 THEN older_secret_digest ELSE secret_digest END "
-                        "WHERE id = ?2 AND owner = coalesce(?3, owner) AND secret_digest IN (coalesce(?4, secret_digest), ?1)",
+                        sql::statements::add_client_secret,
                         added.secret_digest, id, changed_by, added.replaced);
                 },
                 [&](older_secret_removal) {
                     return on.run_counted(
-                        "UPDATE tollgate_applications SET older_secret_digest = NULL "
-                        "WHERE id = ? AND owner = coalesce(?, owner) AND older_secret_digest IS NOT NULL",
+                        sql::statements::remove_older_secret,
                         id, changed_by);
                 },
                 [&](const suspension_change& suspension) -> result<bool> {
                     auto updated = on.run_counted(
-                        "UPDATE tollgate_applications SET suspended = ? WHERE id = ? AND owner = coalesce(?, owner)",
+                        sql::statements::set_suspension,
                         suspension.suspended, id, changed_by);
                     if (!updated || !*updated || !suspension.suspended) return updated;
-                    return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+                    return on.run(sql::statements::delete_tokens_of_application, id, changed_by).transform([] { return true; });
                 },
             },
             change);
@@ -51063,9 +51256,9 @@ TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<
 TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
         // The schema deletes its grants, codes and refresh tokens with it.
-        auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner = ?", id, owner);
+        auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner_id = ?", id, owner);
         if (!deleted || !*deleted) return deleted;
-        return on.run("DELETE FROM tollgate_access_tokens WHERE application = ?", id).transform([] { return true; });
+        return on.run("DELETE FROM tollgate_access_tokens WHERE application_id = ?", id).transform([] { return true; });
     });
 }
 
@@ -51074,7 +51267,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_unowned(instant regi
         auto done = on.run(
             "DELETE FROM tollgate_applications WHERE id IN (SELECT id FROM tollgate_applications AS unowned "
             "WHERE registration <> 'owner' AND created_at < ? AND NOT EXISTS "
-            "(SELECT 1 FROM tollgate_grants WHERE application = unowned.id) ORDER BY created_at LIMIT ?)",
+            "(SELECT 1 FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT ?)",
             registered_before, rows_max);
         if (!done) return std::move(done).error();
         return static_cast<std::size_t>(on.changes());
@@ -51107,50 +51300,6 @@ namespace tollgate::inline v0::sqlite {
 }  // namespace tollgate::sqlite
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPEND_EVENT_HPP
-
-// <tollgate/store/detail/sqlite/delivery_columns.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_COLUMNS_HPP
-#define TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_COLUMNS_HPP
-
-namespace tollgate::inline v0::sqlite {
-
-inline constexpr std::array<std::string_view, 8> attempt_end_names{"answered", "no_address", "refused_address", "no_connection",
-                                                                   "no_tls",   "timed_out",  "broken_off",      "bad_answer"};
-static_assert(attempt_end_names.size() == static_cast<std::size_t>(attempt_end::bad_response) + 1);
-
-inline constexpr auto attempt_cause_names = [] {
-    std::array<std::string_view, static_cast<std::size_t>(attempt_cause::certificate_invalid) + 1> names;
-    for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_text(static_cast<attempt_cause>(i));
-    return names;
-}();
-
-inline constexpr std::array<std::string_view, 4> delivery_state_names{"waiting", "delivered", "given_up", "held"};
-static_assert(delivery_state_names.size() == static_cast<std::size_t>(delivery_state::held) + 1);
-
-/// An enumeration, stored as the name of its value.
-template <class Enum, const auto& Names>
-struct named_column {
-    static std::optional<Enum> read(const cell& from) noexcept {
-        const auto name = from.text();
-        for (std::size_t i = 0; i < Names.size(); ++i)
-            if (name == Names[i]) return static_cast<Enum>(i);
-        return std::nullopt;
-    }
-    static void write(parameter to, Enum value) noexcept { to.text(Names[static_cast<std::size_t>(value)]); }
-};
-
-template <>
-struct column<attempt_end> : named_column<attempt_end, attempt_end_names> {};
-
-template <>
-struct column<attempt_cause> : named_column<attempt_cause, attempt_cause_names> {};
-
-template <>
-struct column<delivery_state> : named_column<delivery_state, delivery_state_names> {};
-
-}  // namespace tollgate::sqlite
-
-#endif  // TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_COLUMNS_HPP
 
 // <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_HPP
@@ -51197,10 +51346,10 @@ public:
     result<completion> complete(const attempt_result& ended) {
         const delivery_id id = ended.lease.delivery;
         auto row = on_.prepare(
-                          "SELECT hook, lease_open AND lease_number = ?2, attempts_made, resend_asked, disabled_at, "
+                          "SELECT hook_id, lease_is_open AND lease_number = ?2, attempts_made, resend_asked, disabled_at, "
                           "disable_reason, failing_since, last_failure_at, target_url "
-                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                          "WHERE tollgate_deliveries.id = ?1 AND service <> ''",
+                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook_id "
+                          "WHERE tollgate_deliveries.id = ?1 AND account_id <> 0",
                           id, ended.lease.number)
                        .next<hook_id, bool, std::int64_t, bool, std::optional<instant>, std::optional<disable_reason>,
                              std::optional<instant>, std::optional<instant>, std::string>();
@@ -51231,25 +51380,23 @@ private:
     result<void> record(hook_id hook, const attempt_result& ended) {
         const attempt& attempt = ended.attempt;
         if (auto done =
-                on_.run("INSERT INTO tollgate_attempts (delivery, hook, began_at, duration, outcome, status, answer, request, cause) "
+                on_.run("INSERT INTO tollgate_attempts (delivery_id, hook_id, at, duration, ended, status, answer, request, cause) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                         ended.lease.delivery, hook, attempt.at, attempt.duration, attempt.end, std::int64_t{attempt.status},
                         sql::raw_bytes{attempt.response}, sql::raw_bytes{attempt.request}, attempt.cause);
             !done)
             return done;
         return on_.run(
-            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery = ? "
+            "DELETE FROM tollgate_attempts WHERE id IN (SELECT id FROM tollgate_attempts WHERE delivery_id = ? "
             "ORDER BY id DESC LIMIT -1 OFFSET ?)",
             ended.lease.delivery, limits::attempts_per_delivery_max);
     }
 
     result<void> write(delivery_id id, const completed_delivery& after) {
-        const std::optional at{after.at};
-        const bool waits = after.state == delivery_state::waiting;
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = ?, attempts_made = ?, resend_asked = 0, lease_open = 0, "
-            "leased_until = NULL, due_at = ?, ended_at = ? WHERE id = ?",
-            after.state, std::int64_t{after.attempts_made}, waits ? at : std::nullopt, waits ? std::nullopt : at, id);
+            "UPDATE tollgate_deliveries SET state = ?, at = ?, attempts_made = ?, resend_asked = false, is_leased = false, "
+            "lease_is_open = false WHERE id = ?",
+            after.state, after.at, std::int64_t{after.attempts_made}, id);
     }
 
     result<void> write(hook_id id, const hook_status& after) {
@@ -51264,8 +51411,8 @@ private:
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
     result<void> hold_waiting(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, ended_at = ?1, lease_open = 0 WHERE id IN "
-            "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NULL AND due_at IS NOT NULL LIMIT ?3)",
+            "UPDATE tollgate_deliveries SET state = 3, at = ?1, lease_is_open = false WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state = 0 AND NOT is_leased LIMIT ?3)",
             now_, hook, changed_rows_max);
     }
 
@@ -51309,19 +51456,19 @@ namespace sqlite::detail {
 
 /// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
 inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
+    auto access = on.run_counted(sql::statements::delete_access_tokens_of_refresh_token, refresh_token);
     if (!access) return access;
-    const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
+    const auto refresh = on.run_counted(sql::statements::delete_refresh_token, refresh_token);
     return refresh ? result<bool>{*access || *refresh} : refresh;
 }
 
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
 inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
     // This includes tokens without a grant: the application must lose all access.
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
+    if (auto done = on.run(sql::statements::delete_access_tokens_of_grant, application, user);
         !done)
         return std::move(done).error();
-    return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
+    return on.run_counted(sql::statements::delete_grant, user, application);
 }
 
 }  // namespace sqlite::detail
@@ -51336,7 +51483,8 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credent
                     return token_credential{user,         token,        scopes,       expires_at, application,
                                             last_used_at, std::nullopt, std::nullopt, resources};
                 },
-                "SELECT user, application, scopes, expires_at, last_used_at, resources FROM tollgate_access_tokens WHERE token_digest = ?",
+                "SELECT user_id, application_id, scopes, expires_at, last_used_at, resources "
+                "FROM tollgate_access_tokens WHERE token_digest = ?",
                 token);
         });
     }
@@ -51348,7 +51496,7 @@ TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credent
                std::optional<instant> last_used_at, token_id id) {
                 return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
             },
-            "SELECT user, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
+            "SELECT user_id, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
     });
 }
 
@@ -51363,14 +51511,13 @@ TOLLGATE_DECL result<void> sqlite_store::record_use(const credential_key& key, i
     return impl_->database.transact(
         [&](sqlite::database& on) -> result<void> {
             if (const auto* const personal = std::get_if<personal_token_key>(&key))
-                return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now, from,
+                return on.run(sql::statements::record_personal_token_use, now, from,
                               personal->username);
             const digest& token = std::get<access_token_key>(key).token_digest;
-            if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token); !done)
+            if (auto done = on.run(sql::statements::record_access_token_use, now, token); !done)
                 return done;
             return on.run(
-                "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
-                "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
+                sql::statements::record_grant_use,
                 now, token);
         },
         impl_->use_deadline());
@@ -51381,18 +51528,18 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke(const revocation& revoked) noexc
         return std::visit(
             detail::overloaded{
                 [&](const personal_token_revocation& personal) {
-                    return on.run_counted("DELETE FROM tollgate_personal_tokens WHERE id = ?", personal.token);
+                    return on.run_counted(sql::statements::delete_personal_token, personal.token);
                 },
                 [&](const oauth_token_revocation& token) -> result<bool> {
                     const auto refresh_token = sql::read_value<sql::row_number>(
                         on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                                   "ON access_grant = tollgate_grants.id "
-                                   "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = coalesce(?2, application)",
+                                   "ON grant_id = tollgate_grants.id "
+                                   "WHERE (token_digest = ?1 OR family_digest = ?1) AND application_id = coalesce(?2, application_id)",
                                    token.token_digest, token.application));
                     if (!refresh_token) return refresh_token.error();
                     if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
                     return on.run_counted(
-                        "DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = coalesce(?, application)",
+                        "DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application_id = coalesce(?, application_id)",
                         token.token_digest, token.application);
                 },
                 [&](const grant_revocation& given) { return sqlite::detail::revoke_grant(on, given.user, given.application); },
@@ -51418,21 +51565,20 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(c
         // Until all is read, so that it comes from one snapshot of the file. A disabled hook's waiting deliveries are listed as held,
         // although not all of them are yet.
         auto rows = on.prepare(
-            "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
-            "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
-            "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
-            "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-            "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
-            "JOIN tollgate_events ON tollgate_events.id = listed.event "
+            "SELECT listed.id, name, seed, created_at, shown, attempts_made, CASE shown WHEN 0 THEN at END FROM ("
+            "SELECT deliveries.*, CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 ELSE state END AS shown "
+            "FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "WHERE hook_id = ?1 AND service = ?2 AND account_id = ?3) AS listed "
+            "JOIN tollgate_events AS events ON events.id = listed.event_id "
             "WHERE listed.id < ?5 AND listed.id BETWEEN ?7 AND ?8 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
             query.hook, account.service, account.account, query.rows_max, query.older_than ? query.older_than->value() : any, query.state,
             query.delivery ? query.delivery->value() : 0, query.delivery ? query.delivery->value() : any);
-        auto listed = sql::read_all(rows, sql::to_delivery<public_id>(query.hook));
+        auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
         if (!listed || query.attempts_max == 0) return listed;
         for (listed_delivery& each : *listed) {
             auto attempts = sql::read_all(
-                on.prepare("SELECT began_at, duration, outcome, status, answer, request, cause FROM tollgate_attempts "
-                           "WHERE delivery = ? ORDER BY id DESC LIMIT ?",
+                on.prepare("SELECT at, duration, ended, status, answer, request, cause FROM tollgate_attempts "
+                           "WHERE delivery_id = ? ORDER BY id DESC LIMIT ?",
                            each.delivery.id, query.attempts_max),
                 sql::to_attempt);
             if (!attempts) return std::move(attempts).error();
@@ -51445,9 +51591,9 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(c
 TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return database.transact([&](sqlite::database& on) -> result<std::size_t> {
         auto row = on.prepare(
-                         "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2 AND leased_until <= ?5, 0), hook "
-                         "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                         "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account = ?4",
+                         "SELECT disabled_at IS NOT NULL, state = 0 AND is_leased AND at > ?2 AND at <= ?5, hook_id "
+                         "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook_id "
+                         "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account_id = ?4",
                          id, now, account.service, account.account, latest_due(now))
                        .next<bool, bool, hook_id>();
         if (!row) return std::move(row).error();
@@ -51455,10 +51601,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& 
         const auto& [is_disabled, being_sent, hook] = **row;
         if (is_disabled) return hook_is_disabled();
         if (being_sent)  // `complete` sees that it is to be sent again
-            return on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id)
+            return on.run("UPDATE tollgate_deliveries SET resend_asked = true, attempts_made = 0 WHERE id = ?", id)
                 .transform([] { return std::size_t{1}; });
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
-                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
+        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?, is_leased = false, lease_is_open = false, "
+                               "attempts_made = 0, resend_asked = false WHERE id = ?",
                                now, id);
             !done)
             return std::move(done).error();
@@ -51473,10 +51619,10 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& 
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?1, leased_until = NULL, "
-                               "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
-                               "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NOT NULL AND state <> 'held' "
-                               "AND state = 'given_up' AND created_at >= ?3 ORDER BY id LIMIT ?4)",
+        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?1, is_leased = false, lease_is_open = false, "
+                               "attempts_made = 0, resend_asked = false WHERE id IN "
+                               "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state IN (1, 2) "
+                               "AND state = 2 AND created_at >= ?3 ORDER BY id LIMIT ?4)",
                                now, resent.hook, resent.since, resent.rows_max);
             !done)
             return std::move(done).error();
@@ -51520,10 +51666,9 @@ private:
     /// they have released need not be changed again.
     result<instant> release_time(database& on) const {
         const auto earlier = sql::read_value<instant>(
-            on.prepare("SELECT due_at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
-                       "AND ended_at IS NULL AND due_at IS NOT NULL AND attempts_made = 0 AND coalesce(due_at, leased_until) <= ?2 "
-                       "AND coalesce(due_at, leased_until) > (SELECT disabled_at FROM tollgate_hooks WHERE id = ?1) "
-                       "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
+            on.prepare("SELECT at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_pending WHERE hook_id = ?1 "
+                       "AND state = 0 AND NOT is_leased AND attempts_made = 0 AND at <= ?2 "
+                       "AND at > (SELECT disabled_at FROM tollgate_hooks WHERE id = ?1) ORDER BY at LIMIT 1",
                        hook_, now_));
         if (!earlier) return earlier.error();
         return earlier->value_or(now_);
@@ -51535,11 +51680,11 @@ private:
         const auto due_at = release_time(on);
         if (!due_at) return due_at.error();
         const auto released = sql::read_all(
-            on.prepare("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?5, leased_until = NULL, ended_at = NULL, "
-                       "lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
-                       "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook = ?1 AND id > ?3 "
-                       "AND (state = 'held' OR leased_until <= ?2 OR leased_until > ?6 "
-                       "OR due_at <> ?5 OR (due_at IS NOT NULL AND attempts_made > 0)) "
+            on.prepare("UPDATE tollgate_deliveries SET state = 0, at = ?5, is_leased = false, lease_is_open = false, "
+                       "attempts_made = 0, resend_asked = false WHERE id IN "
+                       "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_by_hook WHERE hook_id = ?1 AND id > ?3 "
+                       "AND (state = 3 OR (state = 0 AND is_leased AND (at <= ?2 OR at > ?6)) "
+                       "OR (state = 0 AND NOT is_leased AND (at <> ?5 OR attempts_made > 0))) "
                        "ORDER BY id LIMIT ?4) RETURNING id",
                        hook_, now_, last_released_, changed_rows_max, *due_at, latest_due(now_)),
             [](sql::row_number id) { return id; });
@@ -51580,8 +51725,8 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_deliveries(instant e
         if (!ended) return ended;
         return *of_deleted + *ended;
     };
-    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE state <> 0 AND at < ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE account_id = 0)",
                      sweep, ended_before);
 }
 
@@ -51597,39 +51742,36 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        const auto is_repeated = sql::read_value<bool>(
-            on.prepare("SELECT user_digest = ? AND application = ? FROM tollgate_device_codes WHERE device_digest = ?", code.user_digest,
-                       code.application, code.device_digest));
-        if (!is_repeated) return is_repeated.error();
-        if (is_repeated->value_or(false)) return {};
+        const auto existing = sql::read_value<sql::row_number>(
+            on.prepare(sql::statements::find_repeated_device_code, code.device_digest, code.user_digest, code.application));
+        if (!existing) return existing.error();
+        if (*existing) return {};  // the call is repeated
         auto done = on.run_counted(
             "INSERT INTO tollgate_device_codes "
-            "(device_digest, user_digest, application, scopes, requested_from, created_at, expires_at) "
+            "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
             "SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM tollgate_applications WHERE id = ?3",
             code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
             code.expires_at);
         if (!done) return token_exists(std::move(done).error());
         if (!*done) return not_found();
         return on.run("DELETE FROM tollgate_device_codes WHERE id IN (SELECT id FROM tollgate_device_codes "
-                      "WHERE application = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                      "WHERE application_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
                       code.application, limits::device_codes_per_application_max);
     });
 }
 
 TOLLGATE_DECL result<std::optional<device_code>> sqlite_store::find_device_code(const digest& code) noexcept {
     return impl_->read_one(sql::to_device_code,
-                           "SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
-                           "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications "
-                           "ON application = tollgate_applications.id WHERE device_digest = ?1 OR user_digest = ?1",
+                           sql::statements::find_device_code,
                            code);
 }
 
 TOLLGATE_DECL result<std::optional<device_answer>> sqlite_store::answer_device_code(const device_decision& decision) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<std::optional<device_answer>> {
         const auto request = sql::read_one(
-            on.prepare("SELECT device_digest, application, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
+            on.prepare("SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
                        "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications "
-                       "ON application = tollgate_applications.id WHERE user_digest = ?",
+                       "ON application_id = tollgate_applications.id WHERE user_digest = ?",
                        decision.user_digest),
             sql::to_device_code);
         if (!request) return request.error();
@@ -51641,7 +51783,7 @@ TOLLGATE_DECL result<std::optional<device_answer>> sqlite_store::answer_device_c
             // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
             if (*created != code_result::created) return std::optional<device_answer>{};
         }
-        return on.run("UPDATE tollgate_device_codes SET state = ?, answered_by = ? WHERE user_digest = ?", answer->state, decision.user,
+        return on.run(sql::statements::answer_device_code, answer->state, decision.user,
                       decision.user_digest)
             .transform([&] { return answer; });
     });
@@ -51663,29 +51805,28 @@ namespace sqlite::detail {
 /// not be created.
 inline result<std::optional<sql::row_number>> widen_grant(database& on, const new_authorization_code& code) {
     const auto before = sql::read_value<scope_set>(
-        on.prepare("SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", code.user, code.application));
+        on.prepare("SELECT scopes FROM tollgate_grants WHERE user_id = ? AND application_id = ?", code.user, code.application));
     if (!before) return before.error();
     const auto scopes = tollgate::detail::widen_scopes(*before, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return std::optional<sql::row_number>{};
     return sql::read_value<sql::row_number>(
-        on.prepare("INSERT INTO tollgate_grants (user, application, scopes, created_at) VALUES (?, ?, ?, ?) "
-                   "ON CONFLICT (user, application) DO UPDATE SET scopes = excluded.scopes RETURNING id",
+        on.prepare("INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (?, ?, ?, ?) "
+                   "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = excluded.scopes RETURNING id",
                    code.user, code.application, **scopes, code.created_at));
 }
 
 /// Inserts the refresh token of a pair; returns its row id.
 inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
     auto done = on.run(
-        "INSERT INTO tollgate_refresh_tokens (token_digest, access_grant, scopes, expires_at, ends_at, resources) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
+        sql::statements::insert_refresh_token,
         issued.refresh_digest, code.access_grant, code.scopes, issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
     if (!done) return token_exists(std::move(done).error());
     const sql::row_number id = on.last_insert_id();
     // The token that expires last was used last.
     return on
         .run("DELETE FROM tollgate_refresh_tokens WHERE id IN (SELECT id FROM tollgate_refresh_tokens "
-             "WHERE access_grant = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
+             "WHERE grant_id = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
              code.access_grant, id, limits::refresh_tokens_per_grant_max - 1)
         .transform([id] { return id; });
 }
@@ -51699,13 +51840,12 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
         on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
     if (!is_suspended) return is_suspended.error();
     if (is_suspended->value_or(false)) return code_result::suspended;
-    if (auto done = on.run("DELETE FROM tollgate_codes WHERE code_digest = ? AND refresh_token IS NULL "
-                           "AND (expires_at <= ? OR expires_at > ?)",
+    if (auto done = on.run(sql::statements::delete_replaceable_code,
                            code.code_digest, code.replaceable_until(), code.latest_end());
         !done)
         return std::move(done).error();
     const auto is_spent = sql::read_value<bool>(
-        on.prepare("SELECT refresh_token IS NOT NULL FROM tollgate_codes WHERE code_digest = ?", code.code_digest));
+        on.prepare(sql::statements::is_code_spent, code.code_digest));
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
     if (!*is_suspended) return not_found();
@@ -51715,15 +51855,13 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
     if (!*widened) return code_result::not_granted;
     const auto access_grant = **widened;
     if (auto done =
-            on.run("INSERT INTO tollgate_codes "
-                   "(code_digest, access_grant, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+            on.run(sql::statements::insert_code,
                    code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
         !done)
         return std::move(done).error();
     return on
         .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-             "WHERE access_grant = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+             "WHERE grant_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
              access_grant, limits::codes_per_grant_max)
         .transform([] { return code_result::created; });
 }
@@ -51737,11 +51875,7 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
         const auto found = sql::read_one(
-            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token, "
-                       "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token), resources "
-                       "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "JOIN tollgate_applications ON application = tollgate_applications.id "
-                       "WHERE code_digest = ? AND application = ? AND suspended IS NULL",
+            on.prepare(sql::statements::find_code,
                        shown.code_digest, shown.application),
             sql::to_found_code);
         if (!found) return found.error();
@@ -51760,7 +51894,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (!inserted) return inserted.error();
         if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
         return on
-            .run("UPDATE tollgate_codes SET refresh_token = ?, expires_at = ?, forget_at = ? WHERE id = ?", *inserted, shown.now,
+            .run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now,
                  code.forget_at(), code.id)
             .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
     });
@@ -51769,12 +51903,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
         const auto found = sql::read_one(
-            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, "
-                       "EXISTS (SELECT 1 FROM tollgate_access_tokens AS access "
-                       "WHERE access.token_digest = ? AND refresh_token = tokens.id), resources "
-                       "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                       "JOIN tollgate_applications ON application = tollgate_applications.id "
-                       "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ? AND suspended IS NULL",
+            on.prepare(sql::statements::find_refresh_token,
                        shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();
@@ -51789,15 +51918,14 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
-        if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", shown.refresh_token_end(token.ends_at),
+        if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
                                token.id);
             !done)
             return std::move(done).error();
         if (shown.rotation && token.is_shown_by(shown)) {
             const auto& rotation = *shown.rotation;
             auto done = on.run(
-                "UPDATE tollgate_refresh_tokens SET token_digest = ?, replaced_digest = token_digest, replaced_at = ?, "
-                "successor_seed = ?, family_digest = ? WHERE id = ?",
+                sql::statements::replace_refresh_token,
                 rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
             if (!done) return token_exists(std::move(done).error());
         }
@@ -51807,21 +51935,13 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
 
 TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
-                           "SELECT 0, user, application, client_id, scopes, tokens.created_at, expires_at, resources "
-                           "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications "
-                           "ON tollgate_applications.id = application WHERE token_digest = ?1 "
-                           "UNION ALL SELECT 1, user, application, client_id, tokens.scopes, NULL, expires_at, resources "
-                           "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
-                           "JOIN tollgate_applications ON tollgate_applications.id = application "
-                           "WHERE token_digest = ?1 OR family_digest = ?1",
+                           sql::statements::find_oauth_token,
                            token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application, name, website, scopes, grants.created_at, last_used_at, suspended "
-                           "FROM tollgate_grants AS grants JOIN tollgate_applications "
-                           "ON application = tollgate_applications.id WHERE user = ? ORDER BY grants.id",
+                           sql::statements::list_grants,
                            user);
 }
 
@@ -51872,9 +51992,9 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
         if (!secret) return secret.error();
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
-            "INSERT INTO tollgate_hooks (service, account, event, source, type, target_url, secret, created_at, secret_digest, "
+            "INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, secret, created_at, secret_digest, "
             "idempotency_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
-            "WHERE service = ?1 AND account = ?2 AND event = ?3)",
+            "WHERE service = ?1 AND account_id = ?2 AND event = ?3)",
             hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url,
             *secret, hook.created_at, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
         if (!done) return hook_exists(std::move(done).error());
@@ -51885,40 +52005,34 @@ TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
 
 TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
     return impl_->read_all(sql::to_hook(account),
-                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, "
-                           "secret_digest FROM tollgate_hooks WHERE service = ? AND account = ? ORDER BY id",
+                           sql::statements::list_hooks,
                            account.service, account.account);
 }
 
 TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
                                                                                hook_id id) noexcept {
     return impl_->read_one(sql::to_account_of(service),
-                           "SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service);
+                           sql::statements::find_account_of_hook, id, service);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id,
                                              const hook_secret_replacement& replacement) noexcept {
     return database.transact([&](sqlite::database& on) -> result<bool> {
         const digest secret_digest = digest_of(replacement.secret);
-        const auto is_repeated = sql::read_value<bool>(
-            on.prepare("SELECT secret_digest IS ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", secret_digest, id,
-                       account.service, account.account));
-        if (!is_repeated) return is_repeated.error();
-        if (is_repeated->value_or(false)) return true;
         const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
-        auto copied = on.run_counted(
-            "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
-            "SELECT id, secret, ?1 FROM tollgate_hooks WHERE id = ?2 AND service = ?3 AND account = ?4 "
-            "AND (?5 IS NULL OR coalesce(secret_digest, zeroblob(32)) = ?5)",
-            replacement.old_valid_until, id, account.service, account.account, replacement.replaced);
-        if (!copied || !*copied) return copied;
-        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
-                               "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                               id, limits::previous_secrets_max);
+        // If the call is repeated, the hook has the secret already.
+        if (auto done = on.run(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
+                               secret_digest, replacement.replaced);
             !done)
             return std::move(done).error();
-        return on.run("UPDATE tollgate_hooks SET secret = ?, secret_digest = ? WHERE id = ?", *encrypted, secret_digest, id)
+        auto replaced = on.run_counted(sql::statements::replace_secret, *encrypted, secret_digest, id, account.service, account.account,
+                                       replacement.replaced);
+        if (!replaced || !*replaced) return replaced;
+        return on
+            .run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
+                 "WHERE hook_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
+                 id, limits::previous_secrets_max)
             .transform([] { return true; });
     });
 }
@@ -51926,13 +52040,13 @@ TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& ac
 TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
     return database.transact([&](sqlite::database& on) -> result<bool> {
         auto event = sql::read_value<std::string>(
-            on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id, account.service,
+            on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account_id = ?", id, account.service,
                        account.account));
         if (!event) return std::move(event).error();
         if (!*event) return false;
         if (**event != fields.event) {
             auto others = sql::read_value<std::int64_t>(
-                on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ?",
+                on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ?",
                            account.service, account.account, fields.event));
             if (!others) return std::move(others).error();
             if (static_cast<std::size_t>(others->value_or(0)) >= fields.hooks_per_event_max)
@@ -51957,11 +52071,11 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
         // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
         // remove the rest.
         auto deleted = on.run_counted(
-            "UPDATE tollgate_hooks SET service = '', secret = '', secret_digest = NULL, idempotency_key = NULL, ready_at = NULL "
-            "WHERE id = ? AND service = ? AND account = ?",
+            "UPDATE tollgate_hooks SET account_id = 0, secret = '', secret_digest = NULL, idempotency_key = NULL, ready_at = NULL "
+            "WHERE id = ? AND service = ? AND account_id = ?",
             id, account.service, account.account);
         if (!deleted || !*deleted) return deleted;
-        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook = ?", id); !done)
+        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook_id = ?", id); !done)
             return std::move(done).error();
         if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
         return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
@@ -51986,14 +52100,11 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
                 });
             });
     };
-    if (auto done = encrypt_table("SELECT id, service, account, secret FROM tollgate_hooks WHERE id > ?1 AND service <> '' "
-                                  "AND substr(secret, 1, length(?2)) <> ?2 ORDER BY id LIMIT ?3",
+    if (auto done = encrypt_table(sql::statements::list_secrets,
                                   "UPDATE tollgate_hooks SET secret = ? WHERE id = ? AND secret = ?");
         !done)
         return done;
-    if (auto done = encrypt_table("SELECT previous.id, service, account, previous.secret FROM tollgate_hook_secrets AS previous "
-                         "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook WHERE previous.id > ?1 AND service <> '' "
-                         "AND substr(previous.secret, 1, length(?2)) <> ?2 ORDER BY previous.id LIMIT ?3",
+    if (auto done = encrypt_table(sql::statements::list_previous_secrets,
                          "UPDATE tollgate_hook_secrets SET secret = ? WHERE id = ? AND secret = ?");
         !done)
         return done;
@@ -52051,8 +52162,8 @@ private:
     result<std::optional<hook_row>> read_hook(hook_id id) {
         return sql::read_one(
             on_.prepare("SELECT type, target_url, secret, disabled_at IS NOT NULL, EXISTS (SELECT 1 FROM "
-                        "tollgate_hook_secrets AS previous WHERE previous.hook = tollgate_hooks.id AND valid_until > ?2) "
-                        "FROM tollgate_hooks WHERE id = ?1 AND service <> ''",
+                        "tollgate_hook_secrets AS previous WHERE previous.hook_id = tollgate_hooks.id AND valid_until > ?2) "
+                        "FROM tollgate_hooks WHERE id = ?1 AND account_id <> 0",
                         id, time_.now),
             [](std::string& type, std::string& target_url, std::string& secret, bool is_disabled, bool has_previous) {
                 return hook_row{std::move(type), std::move(target_url), std::move(secret), is_disabled, has_previous};
@@ -52062,9 +52173,9 @@ private:
     /// Makes deliveries due whose time was set by a wrong clock (`latest_due`). At most `changed_rows_max`: the hook stays due.
     result<void> correct_times(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET due_at = ?2, leased_until = NULL WHERE id IN "
-            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
-            "AND ended_at IS NULL AND coalesce(due_at, leased_until) > ?3 LIMIT ?4)",
+            "UPDATE tollgate_deliveries SET at = ?2, is_leased = false WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_pending WHERE hook_id = ?1 "
+            "AND state = 0 AND at > ?3 LIMIT ?4)",
             hook, time_.now, latest_due(time_.now), changed_rows_max);
     }
 
@@ -52072,8 +52183,8 @@ private:
     result<std::size_t*> leases_in_force(const std::string& host) {
         if (const auto known = in_force_.find(host); known != in_force_.end()) return &known->second;
         auto count = sql::read_value<std::int64_t>(
-            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND leased_until > ? AND leased_until <= ?", host,
-                        time_.now, latest_due(time_.now)));
+            on_.prepare("SELECT count(*) FROM tollgate_deliveries WHERE host = ? AND state = 0 AND is_leased AND at > ? AND at <= ?",
+                        host, time_.now, latest_due(time_.now)));
         if (!count) return std::move(count).error();
         return &in_force_.emplace(host, static_cast<std::size_t>(count->value_or(0))).first->second;
     }
@@ -52081,10 +52192,9 @@ private:
     /// At most `changed_rows_max`: while there are more, the hook stays due.
     result<void> hold_due(hook_id hook) {
         return on_.run(
-            "UPDATE tollgate_deliveries SET state = 'held', due_at = NULL, leased_until = NULL, ended_at = ?2, lease_open = 0 "
-            "WHERE id IN "
-            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_pending WHERE hook = ?1 "
-            "AND ended_at IS NULL AND coalesce(due_at, leased_until) <= ?2 LIMIT ?3)",
+            "UPDATE tollgate_deliveries SET state = 3, at = ?2, is_leased = false, lease_is_open = false WHERE id IN "
+            "(SELECT id FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_pending WHERE hook_id = ?1 "
+            "AND state = 0 AND at <= ?2 LIMIT ?3)",
             hook, time_.now, changed_rows_max);
     }
 
@@ -52094,16 +52204,15 @@ private:
         struct candidate {
             delivery_lease lease;
             std::int64_t event;
-            public_id message_id;
             std::int64_t attempts_made;
         };
         const auto due = sql::read_all(
-            on_.prepare("SELECT id, lease_number + 1, event, message_id, attempts_made FROM tollgate_deliveries "
-                        "INDEXED BY tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                        "AND coalesce(due_at, leased_until) <= ? ORDER BY coalesce(due_at, leased_until), id LIMIT ?",
+            on_.prepare("SELECT id, lease_number + 1, event_id, attempts_made FROM tollgate_deliveries "
+                        "INDEXED BY tollgate_deliveries_of_hook_pending WHERE hook_id = ? AND state = 0 AND at <= ? "
+                        "ORDER BY at, id LIMIT ?",
                         hook, time_.now, rows_max),
-            [](delivery_id id, std::int64_t number, std::int64_t event, const public_id& message_id, std::int64_t attempts_made) {
-                return candidate{{id, number}, event, message_id, attempts_made};
+            [](delivery_id id, std::int64_t number, std::int64_t event, std::int64_t attempts_made) {
+                return candidate{{id, number}, event, attempts_made};
             });
         if (!due) return due.error();
         std::vector<std::string> previous_secrets;
@@ -52116,15 +52225,15 @@ private:
             auto event = read_event(each.event);
             if (!event) return std::move(event).error();
             // The hook's target may have changed since the delivery was created or last leased.
-            if (auto done = on_.run("UPDATE tollgate_deliveries SET due_at = NULL, leased_until = ?, lease_open = 1, "
-                                    "lease_number = ?, resend_asked = 0, host = ? WHERE id = ?",
+            if (auto done = on_.run("UPDATE tollgate_deliveries SET at = ?, is_leased = true, lease_is_open = true, "
+                                    "lease_number = ?, resend_asked = false, host = ? WHERE id = ?",
                                     time_.until, each.lease.number, host, each.lease.delivery);
                 !done)
                 return std::move(done).error();
             leased_.push_back({.lease = each.lease,
                                .hook = hook,
-                               .event = *std::move(event),
-                               .message_id = each.message_id,
+                               .event = {*event, &(*event)->reported},
+                               .message_id = message_id_of((*event)->seed, hook),
                                .type = to.type,
                                .target_url = to.target_url,
                                .secret = to.secret,
@@ -52137,9 +52246,8 @@ private:
     /// When the hook is due next; `if_due` if it has a due delivery now.
     result<void> queue(hook_id which, instant if_due) {
         auto ready_at = sql::read_value<instant>(
-            on_.prepare("SELECT coalesce(due_at, leased_until) FROM tollgate_deliveries INDEXED BY "
-                        "tollgate_deliveries_pending WHERE hook = ? AND ended_at IS NULL "
-                        "ORDER BY coalesce(due_at, leased_until) LIMIT 1",
+            on_.prepare("SELECT at FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_pending "
+                        "WHERE hook_id = ? AND state = 0 ORDER BY at LIMIT 1",
                         which));
         if (!ready_at) return std::move(ready_at).error();
         if (*ready_at && **ready_at <= time_.now) *ready_at = if_due;
@@ -52148,17 +52256,23 @@ private:
 
     result<std::vector<std::string>> read_previous_secrets(hook_id hook) {
         return sql::read_all(
-            on_.prepare("SELECT secret FROM tollgate_hook_secrets WHERE hook = ? AND valid_until > ? ORDER BY id DESC", hook,
+            on_.prepare("SELECT secret FROM tollgate_hook_secrets WHERE hook_id = ? AND valid_until > ? ORDER BY id DESC", hook,
                         time_.now),
             [](std::string& secret) { return std::move(secret); });
     }
 
-    result<std::shared_ptr<const event>> read_event(std::int64_t id) {
+    struct event_row {
+        event reported;
+        message_seed seed;
+    };
+
+    result<std::shared_ptr<const event_row>> read_event(std::int64_t id) {
         if (const auto known = events_.find(id); known != events_.end()) return known->second;
         const auto read = sql::read_one(
-            on_.prepare("SELECT service, account, name, data, happened_at FROM tollgate_events WHERE id = ?", id),
-            [](const service_name& service, account_id account, std::string& name, std::string& data, instant at) {
-                return std::make_shared<const event>(event{{service, account}, std::move(name), std::move(data), at});
+            on_.prepare("SELECT service, account_id, name, data, happened_at, seed FROM tollgate_events WHERE id = ?", id),
+            [](const service_name& service, account_id account, std::string& name, std::string& data, instant at,
+               const message_seed& seed) {
+                return std::make_shared<const event_row>(event_row{{{service, account}, std::move(name), std::move(data), at}, seed});
             });
         if (!read) return read.error();
         if (!*read) return internal_error("SQLite: the event of a delivery is missing");
@@ -52170,7 +52284,7 @@ private:
     std::vector<due_delivery> leased_;
     std::unordered_map<std::string, std::size_t, tollgate::detail::keyed_hash> in_force_{
         0, tollgate::detail::shared_keyed_hash()};  // keyed, because users choose the hosts
-    std::unordered_map<std::int64_t, std::shared_ptr<const event>> events_;
+    std::unordered_map<std::int64_t, std::shared_ptr<const event_row>> events_;
 };
 
 }  // namespace tollgate::sqlite::detail
@@ -52204,7 +52318,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& report
                                                              std::optional<hook_id> only_to) noexcept {
     // Looks without the write lock first: most events have no hooks.
     if (!only_to)
-        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ? "
                                 "AND disabled_at IS NULL)",
                                 [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
                                 reported.account.service, reported.account.account, reported.name);
@@ -52223,10 +52337,10 @@ TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::s
     auto read = impl_->read_one(
         sql::to_backlog,
         "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_deliveries AS deliveries ON hook = hooks.id AND ended_at IS NULL "
-        "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND coalesce(due_at, leased_until) <= ?1 LIMIT ?2)), "
-        "(SELECT min(first) FROM (SELECT (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries "
-        "WHERE hook = hooks.id AND ended_at IS NULL) AS first FROM tollgate_hooks AS hooks "
+        "JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id AND state = 0 "
+        "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND at <= ?1 LIMIT ?2)), "
+        "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries "
+        "WHERE hook_id = hooks.id AND state = 0) AS first FROM tollgate_hooks AS hooks "
         "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
         "WHERE first <= ?1)",
         now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
@@ -52238,7 +52352,7 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
     return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
         // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
         auto listed = sql::read_all(
-            on.prepare("SELECT id, service, account, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
+            on.prepare("SELECT id, service, account_id, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
                        latest_due(now), rows_max),
             [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
                 return due_hook{id, {service, account}, std::move(target_url)};
@@ -52247,7 +52361,7 @@ TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::si
         due_hook_page page{.hooks = *std::move(listed)};
         // A further row contains when the next hook is due.
         auto rows = on.prepare(
-            "SELECT id, service, account, target_url, ready_at FROM tollgate_hooks "
+            "SELECT id, service, account_id, target_url, ready_at FROM tollgate_hooks "
             "WHERE ready_at <= ? ORDER BY ready_at, id LIMIT ?",
             latest_due(now), (std::max)(rows_max, rows_max + 1));  // for the largest number, the sum would be 0
         for (;;) {
@@ -52305,16 +52419,16 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
         const auto existing = sql::read_value<token_id>(
-            on.prepare("SELECT id FROM tollgate_personal_tokens WHERE username = ? AND user = ? AND secret_digest = ?", token.username,
+            on.prepare(sql::statements::find_repeated_personal_token, token.username,
                        token.user, token.secret_digest));
         if (!existing) return existing.error();
         if (*existing) return **existing;  // the call is repeated
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_personal_tokens "
-            "(user, username, secret_digest, description, scopes, created_at, expires_at) "
+            "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
             "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
-            "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user = ?1)",
+            "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = ?1)",
             token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
             token.expires_at, tokens_per_user_max);
         if (!done) return personal_token_exists(std::move(done).error());
@@ -52325,15 +52439,13 @@ TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_per
 
 TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
     return impl_->read_all(sql::to_personal_token(user),
-                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
-                           "FROM tollgate_personal_tokens WHERE user = ? ORDER BY id",
+                           sql::statements::list_personal_tokens,
                            user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
                                                               const personal_token_renewal& renewed) noexcept {
-    return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?1, created_at = ?2, expires_at = ?3 "
-                         "WHERE id = ?4 AND user = ?5 AND secret_digest IN (coalesce(?6, secret_digest), ?1)",
+    return impl_->change(sql::statements::renew_personal_token,
                          renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
 }
 
@@ -52351,16 +52463,14 @@ TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& se
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
         // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
         auto done = on.run_counted(
-            "INSERT INTO tollgate_sessions (cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent) "
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (cookie_digest) DO UPDATE SET login = tollgate_sessions.login "
-            "WHERE user = ?2 AND created_at = ?4",
+            sql::statements::insert_session,
             session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
             session.signed_in_from, session.user_agent);
         if (!done) return std::move(done).error();
         if (!*done) return session_exists();
         return on.run(
             "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
-            "(SELECT cookie_digest FROM tollgate_sessions WHERE user = ?1 AND cookie_digest <> ?2 "
+            "(SELECT cookie_digest FROM tollgate_sessions WHERE user_id = ?1 AND cookie_digest <> ?2 "
             "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
             session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
     });
@@ -52368,27 +52478,25 @@ TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& se
 
 TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
     return impl_->read_one(sql::to_session,
-                           "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
-                           "FROM tollgate_sessions WHERE cookie_digest = ?",
+                           sql::statements::find_session,
                            cookie);
 }
 
 TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
-    return impl_->change("UPDATE tollgate_sessions SET last_seen_at = ? WHERE cookie_digest = ?", now, cookie).transform([](bool) {});
+    return impl_->change(sql::statements::touch_session, now, cookie).transform([](bool) {});
 }
 
 TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user_id user) noexcept {
     return impl_->read_all(sql::to_session,
-                           "SELECT cookie_digest, user, login, created_at, last_seen_at, signed_in_from, user_agent "
-                           "FROM tollgate_sessions WHERE user = ? ORDER BY last_seen_at DESC",
+                           sql::statements::list_sessions,
                            user);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::end_sessions(const session_selection& ended) noexcept {
     if (const auto* const cookie = std::get_if<digest>(&ended))
-        return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = ?", *cookie);
+        return impl_->change(sql::statements::end_session, *cookie);
     const auto& of = std::get<sessions_of_user>(ended);
-    return impl_->change("DELETE FROM tollgate_sessions WHERE user = ?1 AND cookie_digest IS NOT ?2", of.user, of.except);
+    return impl_->change(sql::statements::end_sessions_of_user, of.user, of.except);
 }
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
@@ -52424,315 +52532,238 @@ namespace tollgate::inline v0::sqlite {
 /// The name of the store's component.
 inline constexpr std::string_view store_component = "store";
 
-/// The steps of the store's tables. Times are milliseconds since 1970. AUTOINCREMENT: ids are never reused.
+/// The steps of the store's tables.
+///
+/// SQLite and PostgreSQL have the same tables and columns, so that most statements have one text (`sql/statements.hpp`). Times are
+/// milliseconds since 1970.
+///
+/// A deleted hook belongs to no account (account_id 0) until its deliveries are removed. Access tokens may refer to an application without
+/// a row, an integrator's own, so they have no foreign key. In a code, `refresh_token_id` is set when it is redeemed and identifies the
+/// token made from it; that token may have been deleted, so it is not a foreign key either. `expires_at` is then the time of the
+/// redemption. A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it, and
+/// what its successor was derived from, answer a client that lost the response. Those before are known by their family alone.
+///
+/// `at` of a delivery is the time until which it waits (state 0) or is leased, or since when it has been delivered (1), given up (2) or
+/// held (3). An expired lease stays open until another worker leases the delivery. `ready_at` of a hook is when it may have a due delivery;
+/// NULL if nothing waits.
+///
+/// AUTOINCREMENT: ids are never reused. A delivery stores the name of the host of its last lease.
 inline constexpr std::array store_steps{
-    // 1: personal tokens, access tokens, hooks.
     statement_text{R"(
         CREATE TABLE tollgate_personal_tokens (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
-            user INTEGER NOT NULL CHECK (user > 0),
+            user_id INTEGER NOT NULL CHECK (user_id > 0),
             username TEXT NOT NULL UNIQUE,
-            secret_digest BLOB NOT NULL CHECK (length(secret_digest) = 32),
+            secret_digest BLOB CHECK (length(secret_digest) = 32) NOT NULL,
             description TEXT NOT NULL,
             scopes TEXT NOT NULL,
             created_at INTEGER NOT NULL,
-            last_used_at INTEGER
+            expires_at INTEGER,
+            last_used_at INTEGER,
+            last_used_from TEXT
         ) STRICT;
-        CREATE INDEX tollgate_personal_tokens_by_user ON tollgate_personal_tokens (user);
+        CREATE INDEX tollgate_personal_tokens_by_user ON tollgate_personal_tokens (user_id);
 
-        CREATE TABLE tollgate_access_tokens (
-            token_digest BLOB PRIMARY KEY CHECK (length(token_digest) = 32),
-            user INTEGER NOT NULL CHECK (user > 0),
-            application INTEGER NOT NULL CHECK (application > 0),
-            scopes TEXT NOT NULL,
-            created_at INTEGER NOT NULL,
-            expires_at INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-
-        CREATE TABLE tollgate_hooks (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            service TEXT NOT NULL,
-            account INTEGER NOT NULL CHECK (account > 0),
-            event TEXT NOT NULL,
-            source TEXT NOT NULL CHECK (source IN ('api', 'manual')),
-            type TEXT NOT NULL,
-            target_url TEXT NOT NULL,
-            secret TEXT NOT NULL,
-            created_at INTEGER NOT NULL
-        ) STRICT;
-        CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account, event);
-    )"},
-    // 2: applications, grants, codes, refresh tokens, sessions; a hook's previous secret; last use of access tokens.
-    //
-    // Access tokens may refer to an application without a row, an integrator's own or one of step 1, so they have no
-    // foreign key, and application ids start above theirs (unless one is too large). In a code, `refresh_token` is set
-    // when it is redeemed and identifies the token made from it; `expires_at` is then the time of the redemption.
-    statement_text{R"(
         CREATE TABLE tollgate_applications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
-            owner INTEGER NOT NULL CHECK (owner > 0),
+            owner_id INTEGER NOT NULL CHECK (owner_id > 0),
             client_id TEXT NOT NULL UNIQUE,
-            secret_digest BLOB NOT NULL CHECK (length(secret_digest) = 32),
+            client_type TEXT NOT NULL CHECK (client_type IN ('confidential', 'public', 'resource_server')),
+            secret_digest BLOB CHECK (length(secret_digest) = 32) NOT NULL,
+            older_secret_digest BLOB CHECK (length(older_secret_digest) = 32),
             name TEXT NOT NULL,
             website TEXT NOT NULL,
             description TEXT NOT NULL,
-            redirect_url TEXT,
+            redirect_urls TEXT NOT NULL,
+            acts_for_owner INTEGER NOT NULL DEFAULT false,
+            suspended TEXT CHECK (suspended IN ('operator', 'owner_disabled')),
+            registration TEXT NOT NULL DEFAULT 'owner' CHECK (registration IN ('owner', 'itself', 'document')),
+            default_scopes TEXT NOT NULL DEFAULT '',
+            registration_digest BLOB CHECK (length(registration_digest) = 32),
             created_at INTEGER NOT NULL
         ) STRICT;
-        CREATE INDEX tollgate_applications_by_owner ON tollgate_applications (owner);
-        INSERT INTO sqlite_sequence (name, seq)
-            SELECT 'tollgate_applications', coalesce(max(application), 0) FROM tollgate_access_tokens
-            WHERE application < 4611686018427387904;
+        CREATE INDEX tollgate_applications_by_owner ON tollgate_applications (owner_id);
+        CREATE INDEX tollgate_applications_unowned ON tollgate_applications (created_at) WHERE registration <> 'owner';
 
         CREATE TABLE tollgate_grants (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
-            user INTEGER NOT NULL CHECK (user > 0),
-            application INTEGER NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
+            user_id INTEGER NOT NULL CHECK (user_id > 0),
+            application_id INTEGER NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
             scopes TEXT NOT NULL,
             created_at INTEGER NOT NULL,
             last_used_at INTEGER,
-            UNIQUE (user, application)
+            UNIQUE (user_id, application_id)
         ) STRICT;
-        CREATE INDEX tollgate_grants_by_application ON tollgate_grants (application);
+        CREATE INDEX tollgate_grants_by_application ON tollgate_grants (application_id);
 
         CREATE TABLE tollgate_codes (
-            id INTEGER PRIMARY KEY,
-            code_digest BLOB NOT NULL UNIQUE CHECK (length(code_digest) = 32),
-            access_grant INTEGER NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            code_digest BLOB CHECK (length(code_digest) = 32) NOT NULL UNIQUE,
+            grant_id INTEGER NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
             scopes TEXT NOT NULL,
             redirect TEXT NOT NULL,
             code_challenge TEXT,
             expires_at INTEGER NOT NULL,
             forget_at INTEGER NOT NULL,
-            refresh_token INTEGER
+            refresh_token_id INTEGER,
+            resources TEXT NOT NULL DEFAULT ''
         ) STRICT;
-        CREATE INDEX tollgate_codes_by_grant ON tollgate_codes (access_grant);
+        CREATE INDEX tollgate_codes_by_grant ON tollgate_codes (grant_id, id);
         CREATE INDEX tollgate_codes_by_end ON tollgate_codes (forget_at);
 
         CREATE TABLE tollgate_refresh_tokens (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
-            token_digest BLOB NOT NULL UNIQUE CHECK (length(token_digest) = 32),
-            access_grant INTEGER NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
+            token_digest BLOB CHECK (length(token_digest) = 32) NOT NULL UNIQUE,
+            grant_id INTEGER NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
             scopes TEXT NOT NULL,
             expires_at INTEGER NOT NULL,
-            ends_at INTEGER NOT NULL
+            ends_at INTEGER NOT NULL,
+            family_digest BLOB CHECK (length(family_digest) = 32) UNIQUE,
+            replaced_digest BLOB CHECK (length(replaced_digest) = 32),
+            replaced_at INTEGER,
+            successor_seed BLOB CHECK (length(successor_seed) = 32),
+            resources TEXT NOT NULL DEFAULT ''
         ) STRICT;
-        CREATE INDEX tollgate_refresh_tokens_by_grant ON tollgate_refresh_tokens (access_grant, expires_at);
+        CREATE INDEX tollgate_refresh_tokens_by_grant ON tollgate_refresh_tokens (grant_id, expires_at);
         CREATE INDEX tollgate_refresh_tokens_by_end ON tollgate_refresh_tokens (expires_at);
 
-        ALTER TABLE tollgate_access_tokens ADD COLUMN refresh_token INTEGER;
-        ALTER TABLE tollgate_access_tokens ADD COLUMN last_used_at INTEGER;
-        CREATE INDEX tollgate_access_tokens_by_grant ON tollgate_access_tokens (application, user, expires_at);
-        CREATE INDEX tollgate_access_tokens_by_refresh_token ON tollgate_access_tokens (refresh_token);
+        CREATE TABLE tollgate_access_tokens (
+            token_digest BLOB CHECK (length(token_digest) = 32) PRIMARY KEY,
+            user_id INTEGER NOT NULL CHECK (user_id > 0),
+            application_id INTEGER NOT NULL CHECK (application_id > 0),
+            scopes TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            refresh_token_id INTEGER,
+            last_used_at INTEGER,
+            resources TEXT NOT NULL DEFAULT ''
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tollgate_access_tokens_by_grant ON tollgate_access_tokens (application_id, user_id, expires_at);
+        CREATE INDEX tollgate_access_tokens_by_refresh_token ON tollgate_access_tokens (refresh_token_id);
         CREATE INDEX tollgate_access_tokens_by_end ON tollgate_access_tokens (expires_at);
-
-        ALTER TABLE tollgate_hooks ADD COLUMN previous_secret TEXT;
-        ALTER TABLE tollgate_hooks ADD COLUMN previous_secret_until INTEGER;
-
-        CREATE TABLE tollgate_sessions (
-            cookie_digest BLOB PRIMARY KEY CHECK (length(cookie_digest) = 32),
-            user INTEGER NOT NULL CHECK (user > 0),
-            login TEXT NOT NULL,
-            created_at INTEGER NOT NULL,
-            last_seen_at INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX tollgate_sessions_by_user ON tollgate_sessions (user, last_seen_at);
-        CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
-        CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
-    )"},
-    // 3: the outbox.
-    //
-    // Exactly one of due_at (it waits), leased_until (it is in flight) and ended_at (delivered, given up or held) is
-    // set. Each has a partial index, so the cost of finding due deliveries does not depend on the history. A delivery
-    // stores the name of its hook's host, so that rows of hosts can be deleted.
-    //
-    // Hosts are in one of two queues, slow or other, ordered by when they may have something to lease; `turn` orders
-    // those with the same time. A host with nothing waiting or leased is in neither and is idle.
-    statement_text{R"(
-        ALTER TABLE tollgate_hooks ADD COLUMN disabled_at INTEGER;
-        ALTER TABLE tollgate_hooks ADD COLUMN disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing'));
-        ALTER TABLE tollgate_hooks ADD COLUMN failing_since INTEGER;
-
-        CREATE TABLE tollgate_events (
-            id INTEGER PRIMARY KEY,
-            service TEXT NOT NULL,
-            account INTEGER NOT NULL CHECK (account > 0),
-            name TEXT NOT NULL,
-            data TEXT NOT NULL,
-            happened_at INTEGER NOT NULL
-        ) STRICT;
-
-        CREATE TABLE tollgate_deliveries (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
-            event INTEGER NOT NULL REFERENCES tollgate_events (id) ON DELETE CASCADE,
-            host TEXT NOT NULL,
-            message_id TEXT NOT NULL,
-            created_at INTEGER NOT NULL,
-            state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'delivered', 'given_up', 'held')),
-            due_at INTEGER,
-            leased_until INTEGER,
-            ended_at INTEGER,
-            lease_open INTEGER NOT NULL DEFAULT 0,
-            lease_number INTEGER NOT NULL DEFAULT 0,
-            attempts_made INTEGER NOT NULL DEFAULT 0,
-            CHECK ((due_at IS NOT NULL) + (leased_until IS NOT NULL) + (ended_at IS NOT NULL) = 1),
-            CHECK ((state = 'waiting') = (ended_at IS NULL))
-        ) STRICT;
-        CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook);
-        CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event);
-        CREATE INDEX tollgate_deliveries_due ON tollgate_deliveries (host, due_at) WHERE due_at IS NOT NULL;
-        CREATE INDEX tollgate_deliveries_leased ON tollgate_deliveries (host, leased_until)
-            WHERE leased_until IS NOT NULL;
-        CREATE INDEX tollgate_deliveries_ended ON tollgate_deliveries (ended_at) WHERE ended_at IS NOT NULL;
-
-        CREATE TABLE tollgate_attempts (
-            id INTEGER PRIMARY KEY,
-            delivery INTEGER NOT NULL REFERENCES tollgate_deliveries (id) ON DELETE CASCADE,
-            hook INTEGER NOT NULL,
-            began_at INTEGER NOT NULL,
-            duration INTEGER NOT NULL,
-            outcome TEXT NOT NULL,
-            status INTEGER NOT NULL,
-            answer BLOB NOT NULL
-        ) STRICT;
-        CREATE INDEX tollgate_attempts_by_delivery ON tollgate_attempts (delivery);
-        CREATE INDEX tollgate_attempts_by_hook ON tollgate_attempts (hook);
-
-        CREATE TABLE tollgate_delivery_hosts (
-            name TEXT PRIMARY KEY,
-            slow INTEGER NOT NULL DEFAULT 0,
-            answered_once INTEGER NOT NULL DEFAULT 0,
-            ready_at INTEGER,
-            turn INTEGER NOT NULL DEFAULT 0,
-            idle_since INTEGER,
-            CHECK ((ready_at IS NULL) <> (idle_since IS NULL))
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX tollgate_delivery_hosts_in_line ON tollgate_delivery_hosts (slow, ready_at, turn)
-            WHERE ready_at IS NOT NULL;
-        CREATE INDEX tollgate_delivery_hosts_idle ON tollgate_delivery_hosts (idle_since) WHERE idle_since IS NOT NULL;
-    )"},
-    // 4: one row per replaced secret; the last failure of a failing hook; resends requested during an attempt; an index
-    // of a hook's ended deliveries.
-    statement_text{R"(
-        CREATE TABLE tollgate_hook_secrets (
-            id INTEGER PRIMARY KEY,
-            hook INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
-            secret TEXT NOT NULL,
-            valid_until INTEGER NOT NULL
-        ) STRICT;
-        CREATE INDEX tollgate_hook_secrets_by_hook ON tollgate_hook_secrets (hook);
-        INSERT INTO tollgate_hook_secrets (hook, secret, valid_until)
-            SELECT id, previous_secret, previous_secret_until FROM tollgate_hooks
-            WHERE previous_secret IS NOT NULL AND previous_secret_until IS NOT NULL;
-        ALTER TABLE tollgate_hooks DROP COLUMN previous_secret;
-        ALTER TABLE tollgate_hooks DROP COLUMN previous_secret_until;
-
-        ALTER TABLE tollgate_hooks ADD COLUMN last_failure_at INTEGER;
-        UPDATE tollgate_hooks SET last_failure_at = coalesce(
-            (SELECT max(began_at) FROM tollgate_attempts WHERE hook = tollgate_hooks.id), failing_since)
-            WHERE failing_since IS NOT NULL;
-
-        ALTER TABLE tollgate_deliveries ADD COLUMN resend_asked INTEGER NOT NULL DEFAULT 0;
-        CREATE INDEX tollgate_deliveries_of_hook_ended ON tollgate_deliveries (hook)
-            WHERE ended_at IS NOT NULL AND state <> 'held';
-    )"},
-    // 5: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
-    // scheduler above the store decides which hooks are served, so hosts need no rows any more.
-    statement_text{R"(
-        ALTER TABLE tollgate_hooks ADD COLUMN ready_at INTEGER;
-        UPDATE tollgate_hooks SET ready_at = (SELECT min(coalesce(due_at, leased_until)) FROM tollgate_deliveries
-            WHERE hook = tollgate_hooks.id AND ended_at IS NULL) WHERE service <> '';
-        CREATE INDEX tollgate_hooks_ready ON tollgate_hooks (ready_at, id) WHERE ready_at IS NOT NULL;
-        DROP INDEX tollgate_deliveries_due;
-        CREATE INDEX tollgate_deliveries_pending ON tollgate_deliveries (hook, coalesce(due_at, leased_until), id)
-            WHERE ended_at IS NULL;
-        DROP TABLE tollgate_delivery_hosts;
-    )"},
-    // 6: public clients and resource servers, several redirect URLs (one a line) and two secrets of an application;
-    // refresh tokens that are replaced by their use; device codes; the end of personal tokens, and from where they are used.
-    //
-    // A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it,
-    // and what its successor was derived from, answer a client that lost the response. Those before are known by their
-    // family alone.
-    statement_text{R"(
-        ALTER TABLE tollgate_applications RENAME COLUMN redirect_url TO redirect_urls;
-        UPDATE tollgate_applications SET redirect_urls = '' WHERE redirect_urls IS NULL;
-        ALTER TABLE tollgate_applications ADD COLUMN client_type TEXT NOT NULL DEFAULT 'confidential'
-            CHECK (client_type IN ('confidential', 'public', 'resource_server'));
-        ALTER TABLE tollgate_applications ADD COLUMN older_secret_digest BLOB CHECK (length(older_secret_digest) = 32);
-        ALTER TABLE tollgate_applications ADD COLUMN acts_for_owner INTEGER NOT NULL DEFAULT 0;
-
-        ALTER TABLE tollgate_refresh_tokens ADD COLUMN family_digest BLOB CHECK (length(family_digest) = 32);
-        ALTER TABLE tollgate_refresh_tokens ADD COLUMN replaced_digest BLOB CHECK (length(replaced_digest) = 32);
-        ALTER TABLE tollgate_refresh_tokens ADD COLUMN replaced_at INTEGER;
-        ALTER TABLE tollgate_refresh_tokens ADD COLUMN successor_seed BLOB CHECK (length(successor_seed) = 32);
-        CREATE UNIQUE INDEX tollgate_refresh_tokens_by_family ON tollgate_refresh_tokens (family_digest);
 
         CREATE TABLE tollgate_device_codes (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
-            device_digest BLOB NOT NULL UNIQUE CHECK (length(device_digest) = 32),
-            user_digest BLOB NOT NULL UNIQUE CHECK (length(user_digest) = 32),
-            application INTEGER NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
+            device_digest BLOB CHECK (length(device_digest) = 32) NOT NULL UNIQUE,
+            user_digest BLOB CHECK (length(user_digest) = 32) NOT NULL UNIQUE,
+            application_id INTEGER NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
             scopes TEXT NOT NULL,
             requested_from TEXT NOT NULL,
             created_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
-            state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'approved', 'denied'))
+            state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'approved', 'denied')),
+            answered_by INTEGER
         ) STRICT;
-        CREATE INDEX tollgate_device_codes_by_application ON tollgate_device_codes (application, id);
+        CREATE INDEX tollgate_device_codes_by_application ON tollgate_device_codes (application_id, id);
         CREATE INDEX tollgate_device_codes_by_end ON tollgate_device_codes (expires_at);
 
-        ALTER TABLE tollgate_personal_tokens ADD COLUMN expires_at INTEGER;
-        ALTER TABLE tollgate_personal_tokens ADD COLUMN last_used_from TEXT;
-    )"},
-    // 7: from where and with which browser a session began.
-    statement_text{R"(
-        ALTER TABLE tollgate_sessions ADD COLUMN signed_in_from TEXT NOT NULL DEFAULT '';
-        ALTER TABLE tollgate_sessions ADD COLUMN user_agent TEXT NOT NULL DEFAULT '';
-    )"},
-    // 8: the beginning of the request of each attempt.
-    statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN request BLOB NOT NULL DEFAULT x''"},
-    // 9: why an application is suspended; NULL if it is not.
-    statement_text{"ALTER TABLE tollgate_applications ADD COLUMN suspended TEXT CHECK (suspended IN ('operator', 'owner_disabled'))"},
-    // 10: who answered the request of a device; the digest of a hook's secret, NULL until it is set again; the key of a form that is
-    // submitted twice.
-    statement_text{R"(
-        ALTER TABLE tollgate_device_codes ADD COLUMN answered_by INTEGER;
-        ALTER TABLE tollgate_hooks ADD COLUMN secret_digest BLOB CHECK (length(secret_digest) = 32);
-        ALTER TABLE tollgate_hooks ADD COLUMN idempotency_key BLOB CHECK (length(idempotency_key) = 32);
-        CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
-            WHERE idempotency_key IS NOT NULL;
-    )"},
-    // 11: why each attempt failed.
-    statement_text{"ALTER TABLE tollgate_attempts ADD COLUMN cause TEXT NOT NULL DEFAULT 'none'"},
-    // 12: applications that no user registered; the resources that codes and tokens are for.
-    statement_text{R"(
-        ALTER TABLE tollgate_applications ADD COLUMN registration TEXT NOT NULL DEFAULT 'owner'
-            CHECK (registration IN ('owner', 'itself', 'document'));
-        ALTER TABLE tollgate_applications ADD COLUMN default_scopes TEXT NOT NULL DEFAULT '';
-        ALTER TABLE tollgate_applications ADD COLUMN registration_digest BLOB CHECK (length(registration_digest) = 32);
-        CREATE INDEX tollgate_applications_unowned ON tollgate_applications (created_at) WHERE registration <> 'owner';
-        ALTER TABLE tollgate_codes ADD COLUMN resources TEXT NOT NULL DEFAULT '';
-        ALTER TABLE tollgate_refresh_tokens ADD COLUMN resources TEXT NOT NULL DEFAULT '';
-        ALTER TABLE tollgate_access_tokens ADD COLUMN resources TEXT NOT NULL DEFAULT '';
+        CREATE TABLE tollgate_sessions (
+            cookie_digest BLOB CHECK (length(cookie_digest) = 32) PRIMARY KEY,
+            user_id INTEGER NOT NULL CHECK (user_id > 0),
+            login TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            last_seen_at INTEGER NOT NULL,
+            signed_in_from TEXT NOT NULL,
+            user_agent TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tollgate_sessions_by_user ON tollgate_sessions (user_id, last_seen_at);
+        CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
+        CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
+
+        CREATE TABLE tollgate_hooks (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            service TEXT NOT NULL,
+            account_id INTEGER NOT NULL CHECK (account_id >= 0),
+            event TEXT NOT NULL,
+            source TEXT NOT NULL CHECK (source IN ('api', 'manual')),
+            type TEXT NOT NULL,
+            target_url TEXT NOT NULL,
+            secret TEXT NOT NULL,
+            secret_digest BLOB CHECK (length(secret_digest) = 32),
+            idempotency_key BLOB CHECK (length(idempotency_key) = 32),
+            created_at INTEGER NOT NULL,
+            disabled_at INTEGER,
+            disable_reason TEXT CHECK (disable_reason IN ('gone', 'failing')),
+            failing_since INTEGER,
+            last_failure_at INTEGER,
+            ready_at INTEGER,
+            CHECK ((disabled_at IS NULL) = (disable_reason IS NULL))
+        ) STRICT;
+        CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account_id, event);
+        CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key) WHERE idempotency_key IS NOT NULL;
+        CREATE INDEX tollgate_hooks_ready ON tollgate_hooks (ready_at, id) WHERE ready_at IS NOT NULL;
+        CREATE INDEX tollgate_hooks_deleted ON tollgate_hooks (account_id) WHERE account_id = 0;
+
+        CREATE TABLE tollgate_hook_secrets (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            hook_id INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
+            secret TEXT NOT NULL,
+            valid_until INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_hook_secrets_by_hook ON tollgate_hook_secrets (hook_id, id);
+
+        CREATE TABLE tollgate_events (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            service TEXT NOT NULL,
+            account_id INTEGER NOT NULL CHECK (account_id > 0),
+            name TEXT NOT NULL,
+            data TEXT NOT NULL,
+            happened_at INTEGER NOT NULL,
+            seed BLOB CHECK (length(seed) = 16) NOT NULL
+        ) STRICT;
+
+        CREATE TABLE tollgate_deliveries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            event_id INTEGER NOT NULL REFERENCES tollgate_events (id) ON DELETE CASCADE,
+            hook_id INTEGER NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
+            host TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            state INTEGER NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 3),
+            at INTEGER NOT NULL,
+            is_leased INTEGER NOT NULL DEFAULT false,
+            lease_is_open INTEGER NOT NULL DEFAULT false,
+            lease_number INTEGER NOT NULL DEFAULT 0,
+            attempts_made INTEGER NOT NULL DEFAULT 0,
+            resend_asked INTEGER NOT NULL DEFAULT false
+        ) STRICT;
+        CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event_id);
+        CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook_id, id);
+        CREATE INDEX tollgate_deliveries_of_hook_pending ON tollgate_deliveries (hook_id, at, id) WHERE state = 0;
+        CREATE INDEX tollgate_deliveries_of_hook_that_ended ON tollgate_deliveries (hook_id, id) WHERE state IN (1, 2);
+        CREATE INDEX tollgate_deliveries_of_hook_held_by_id ON tollgate_deliveries (hook_id, id) WHERE state = 3;
+        CREATE INDEX tollgate_deliveries_that_are_leased ON tollgate_deliveries (host, at) WHERE state = 0 AND is_leased;
+        CREATE INDEX tollgate_deliveries_that_ended ON tollgate_deliveries (at) WHERE state <> 0;
+
+        CREATE TABLE tollgate_attempts (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            delivery_id INTEGER NOT NULL REFERENCES tollgate_deliveries (id) ON DELETE CASCADE,
+            hook_id INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            duration INTEGER NOT NULL,
+            ended INTEGER NOT NULL,
+            cause INTEGER NOT NULL,
+            status INTEGER NOT NULL,
+            answer BLOB NOT NULL,
+            request BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX tollgate_attempts_by_delivery ON tollgate_attempts (delivery_id, id);
     )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
 inline constexpr std::array<std::string_view, 42> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
-    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_applications_unowned",
-    "tollgate_attempts", "tollgate_attempts_by_delivery",
-    "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
-    "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_ended", "tollgate_deliveries_leased",
-    "tollgate_deliveries_of_hook_ended", "tollgate_deliveries_pending", "tollgate_device_codes", "tollgate_device_codes_by_application",
-    "tollgate_device_codes_by_end", "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets",
-    "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_idempotency",
-    "tollgate_hooks_ready", "tollgate_personal_tokens", "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens",
-    "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_family",
+    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_applications_unowned", "tollgate_attempts",
+    "tollgate_attempts_by_delivery", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
+    "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_of_hook_held_by_id",
+    "tollgate_deliveries_of_hook_pending", "tollgate_deliveries_of_hook_that_ended", "tollgate_deliveries_that_are_leased",
+    "tollgate_deliveries_that_ended", "tollgate_device_codes", "tollgate_device_codes_by_application", "tollgate_device_codes_by_end",
+    "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets", "tollgate_hook_secrets_by_hook",
+    "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_idempotency", "tollgate_hooks_deleted", "tollgate_hooks_ready",
+    "tollgate_personal_tokens", "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end",
     "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
-    "tollgate_sessions_by_user"};
+    "tollgate_sessions_by_user",
+};
 
 }  // namespace tollgate::sqlite
 
@@ -53406,19 +53437,19 @@ namespace tollgate::inline v0::sqlite {
 
 TOLLGATE_DECL result<std::optional<bool>> is_hook_disabled(database& on, const account_ref& account, hook_id hook) {
     return sql::read_value<bool>(
-        on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", hook,
+        on.prepare("SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = ? AND service = ? AND account_id = ?", hook,
                    account.service, account.account));
 }
 
 TOLLGATE_DECL result<void> queue_no_later_than(database& on, hook_id which, instant ready_at) {
-    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND service <> '' "
+    return on.run("UPDATE tollgate_hooks SET ready_at = ?2 WHERE id = ?1 AND account_id <> 0 "
                   "AND (ready_at IS NULL OR ready_at > ?2)",
                   which, ready_at);
 }
 
 TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& reported, const message_seed& seed, instant now) {
     const auto listening = sql::read_all(
-        on.prepare("SELECT id FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+        on.prepare("SELECT id FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ? "
                    "AND disabled_at IS NULL ORDER BY id",
                    reported.account.service, reported.account.account, reported.name),
         [](hook_id id) { return id; });
@@ -53430,16 +53461,15 @@ TOLLGATE_DECL result<std::size_t> append_event(database& on, const event& report
 TOLLGATE_DECL result<void> append_event_to(database& on, const std::vector<hook_id>& listening, const event& reported,
                                            const message_seed& seed, instant now) {
     if (auto done =
-            on.run("INSERT INTO tollgate_events (service, account, name, data, happened_at) VALUES (?, ?, ?, ?, ?)",
-                   reported.account.service, reported.account.account, reported.name, reported.data, reported.at);
+            on.run("INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) VALUES (?, ?, ?, ?, ?, ?)",
+                   reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed);
         !done)
         return std::move(done).error();
     const std::int64_t stored = on.last_insert_id();
     for (const hook_id each : listening) {
         // `lease` sets the host: the hook's target may change until then.
-        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook, event, host, message_id, created_at, due_at) "
-                               "VALUES (?1, ?2, '', ?3, ?4, ?4)",
-                               each, stored, message_id_of(seed, each), now);
+        if (auto done = on.run("INSERT INTO tollgate_deliveries (hook_id, event_id, host, created_at, at) VALUES (?1, ?2, '', ?3, ?3)",
+                               each, stored, now);
             !done)
             return std::move(done).error();
         if (auto done = queue_no_later_than(on, each, now); !done) return std::move(done).error();
@@ -53468,7 +53498,7 @@ inline result<std::size_t> remove_listed(database& on, statement rows) {
     for (const auto& [id, event] : *listed) {
         if (auto done = on.run("DELETE FROM tollgate_deliveries WHERE id = ?", id); !done) return std::move(done).error();
         if (auto done = on.run("DELETE FROM tollgate_events WHERE id = ?1 "
-                               "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event = ?1)",
+                               "AND NOT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE event_id = ?1)",
                                event);
             !done)
             return std::move(done).error();
@@ -53480,8 +53510,9 @@ inline result<std::size_t> remove_listed(database& on, statement rows) {
 
 TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id deleted) {
     // Among all leases, which are few; the hook may have any number of deliveries.
-    return detail::remove_listed(on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_leased "
-                                                "WHERE leased_until IS NOT NULL AND hook = ?",
+    return detail::remove_listed(on, on.prepare("SELECT id, event_id FROM tollgate_deliveries "
+                                                "INDEXED BY tollgate_deliveries_that_are_leased "
+                                                "WHERE state = 0 AND is_leased AND hook_id = ?",
                                                 deleted))
         .transform([](std::size_t) {});
 }
@@ -53489,12 +53520,12 @@ TOLLGATE_DECL result<void> remove_leased_deliveries(database& on, hook_id delete
 TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std::size_t rows_max) {
     std::size_t removed = 0;
     while (removed < rows_max) {
-        const auto hook = sql::read_value<hook_id>(on.prepare("SELECT id FROM tollgate_hooks WHERE service = '' LIMIT 1"));
+        const auto hook = sql::read_value<hook_id>(on.prepare("SELECT id FROM tollgate_hooks WHERE account_id = 0 LIMIT 1"));
         if (!hook) return hook.error();
         if (!*hook) break;
         const std::size_t count = rows_max - removed;
         auto some = detail::remove_listed(
-            on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE hook = ? LIMIT ?", **hook, count));
+            on, on.prepare("SELECT id, event_id FROM tollgate_deliveries WHERE hook_id = ? LIMIT ?", **hook, count));
         if (!some) return some;
         removed += *some;
         if (*some == count) break;
@@ -53505,13 +53536,14 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std
 
 TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max) {
     return detail::remove_listed(
-        on, on.prepare("SELECT id, event FROM tollgate_deliveries WHERE ended_at < ? ORDER BY ended_at LIMIT ?", then,
+        on, on.prepare("SELECT id, event_id FROM tollgate_deliveries WHERE state <> 0 AND at < ? ORDER BY at LIMIT ?", then,
                        rows_max));
 }
 
 TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
-    return detail::remove_listed(on, on.prepare("SELECT id, event FROM tollgate_deliveries INDEXED BY tollgate_deliveries_of_hook_ended "
-                                                "WHERE hook = ? AND ended_at IS NOT NULL AND state <> 'held' "
+    return detail::remove_listed(on, on.prepare("SELECT id, event_id FROM tollgate_deliveries "
+                                                "INDEXED BY tollgate_deliveries_of_hook_that_ended "
+                                                "WHERE hook_id = ? AND state IN (1, 2) "
                                                 "ORDER BY id DESC LIMIT ? OFFSET ?",
                                                 hook, rows_max, rows_kept))
         .transform([](std::size_t) {});
@@ -55224,8 +55256,7 @@ TOLLGATE_DECL void postgres::lock_access_tokens(batch& in, user_id user, applica
 
 TOLLGATE_DECL std::size_t postgres::add_room_query(batch& to, user_id user, application_id application) {
     return to.add(
-        "SELECT expires_at FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2 "
-        "ORDER BY expires_at DESC OFFSET $3 LIMIT 1",
+        sql::statements::find_room_for_access_token,
         application, user, limits::access_tokens_per_grant_max - 1);
 }
 
@@ -55249,9 +55280,8 @@ TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_
                                                                 token.application, token.user);
             postgres::lock_access_tokens(reading, token.user, token.application);
             const auto existing = reading.add(
-                "SELECT user_id = $2 AND application_id = $3 AND refresh_token_id IS NULL FROM tollgate_access_tokens "
-                "WHERE token_digest = $1",
-                token.token_digest, token.user, token.application);
+                sql::statements::find_repeated_access_token,
+                token.user, token.application, token.token_digest);
             const auto room = postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
@@ -55285,7 +55315,7 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
     return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
         postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
         const auto existing = batch.add(
-            "SELECT id FROM tollgate_applications WHERE client_id = $1 AND owner_id = $2 AND secret_digest = $3",
+            sql::statements::find_repeated_application,
             application.client_id, application.owner, application.secret_digest);
         batch.add(
             "INSERT INTO tollgate_applications "
@@ -55311,20 +55341,13 @@ TOLLGATE_DECL result<std::optional<application>> postgres_store::find_applicatio
     if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
         return std::optional<application>{};
     return impl_->read_one(sql::to_application,
-                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, 0::bigint, suspended, registration, default_scopes, "
-                           "registration_digest "
-                           "FROM tollgate_applications WHERE client_id = $1",
+                           sql::statements::find_application,
                            client_id);
 }
 
 TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
     return impl_->read_all(sql::to_application,
-                           "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, "
-                           "client_type, older_secret_digest, acts_for_owner, "
-                           "(SELECT count(*) FROM tollgate_grants AS grants WHERE application_id = tollgate_applications.id), suspended, "
-                           "registration, default_scopes, registration_digest "
-                           "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id",
+                           sql::statements::list_applications,
                            owner);
 }
 
@@ -55335,30 +55358,23 @@ TOLLGATE_DECL result<bool> postgres_store::change_application(const std::optiona
             detail::overloaded{
                 [&](const application_fields& fields) {
                     const auto updated = batch.add(
-                        "UPDATE tollgate_applications SET name = $3, website = $4, description = $5, redirect_urls = $6, "
-                        "acts_for_owner = $7, default_scopes = $8 WHERE id = $1 AND owner_id = coalesce($2, owner_id) RETURNING owner_id",
-                        id, changed_by, fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls),
-                        fields.acts_for_owner, fields.default_scopes);
+                        sql::statements::set_application_fields,
+                        fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
+                        fields.default_scopes, id, changed_by);
                     batch.add(
-                        "DELETE FROM tollgate_access_tokens AS tokens USING tollgate_applications AS owned "
-                        "WHERE owned.id = $1 AND owned.owner_id = coalesce($2, owned.owner_id) AND NOT owned.acts_for_owner "
-                        "AND tokens.application_id = $1 AND tokens.user_id = owned.owner_id AND tokens.refresh_token_id IS NULL",
+                        sql::statements::delete_owner_tokens,
                         id, changed_by);
                     return updated;
                 },
                 [&](const client_secret_addition& added) {
                     // If the call is repeated, the secret is already the newest.
                     return batch.add(
-                        "UPDATE tollgate_applications SET secret_digest = $1, older_secret_digest = "
-                        "CASE secret_digest WHEN $1 THEN older_secret_digest ELSE secret_digest END "
-                        "WHERE id = $2 AND owner_id = coalesce($3, owner_id) AND secret_digest IN (coalesce($4, secret_digest), $1) "
-                        "RETURNING owner_id",
+                        sql::statements::add_client_secret,
                         added.secret_digest, id, changed_by, added.replaced);
                 },
                 [&](older_secret_removal) {
                     return batch.add(
-                        "UPDATE tollgate_applications SET older_secret_digest = NULL "
-                        "WHERE id = $1 AND owner_id = coalesce($2, owner_id) AND older_secret_digest IS NOT NULL RETURNING owner_id",
+                        sql::statements::remove_older_secret,
                         id, changed_by);
                 },
                 [&](const suspension_change& suspension) {
@@ -55371,13 +55387,11 @@ TOLLGATE_DECL result<bool> postgres_store::change_application(const std::optiona
                             id);
                     }
                     const auto updated = batch.add(
-                        "UPDATE tollgate_applications SET suspended = $3 WHERE id = $1 AND owner_id = coalesce($2, owner_id) "
-                        "RETURNING owner_id",
-                        id, changed_by, suspension.suspended);
+                        sql::statements::set_suspension,
+                        suspension.suspended, id, changed_by);
                     if (suspension.suspended)
                         batch.add(
-                            "DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND EXISTS "
-                            "(SELECT FROM tollgate_applications WHERE id = $1 AND owner_id = coalesce($2, owner_id))",
+                            sql::statements::delete_tokens_of_application,
                             id, changed_by);
                     return updated;
                 },
@@ -55440,53 +55454,6 @@ TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_unowned(instant re
 }  // namespace tollgate
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP
-
-// <tollgate/store/detail/postgres/delivery_columns.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
-#define TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
-
-namespace tollgate::inline v0::postgres {
-
-/// An enumeration, stored as its number. Numbers are never reused.
-template <class E, E Last>
-struct numbered_column {
-    static constexpr wire_type type = wire_integer;
-    static std::optional<E> read(const cell& from) noexcept {
-        const auto number = from.integer();
-        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
-        return static_cast<E>(*number);
-    }
-    static void write(parameter& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
-};
-
-template <>
-struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
-static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
-
-template <>
-struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_response> {};
-
-template <>
-struct column<attempt_cause> : numbered_column<attempt_cause, attempt_cause::certificate_invalid> {};
-
-template <>
-struct column<message_seed> {
-    static constexpr wire_type type = wire_bytes;
-    static std::optional<message_seed> read(const cell& from) noexcept {
-        const auto bytes = from.blob();
-        message_seed seed{};
-        if (!bytes || bytes->size() != seed.size()) return std::nullopt;
-        std::memcpy(seed.data(), bytes->data(), seed.size());
-        return seed;
-    }
-    static void write(parameter& to, const message_seed& value) {
-        to.blob({reinterpret_cast<const char*>(value.data()), value.size()});
-    }
-};
-
-}  // namespace tollgate::postgres
-
-#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_COLUMNS_HPP
 
 // <tollgate/store/detail/postgres/remove_deliveries.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_HPP
@@ -55776,15 +55743,15 @@ inline void lock_grant_of(batch& to, std::optional<application_id> application, 
 
 /// Revokes a refresh token and the access tokens that were created with it.
 inline void add_revocation(batch& to, sql::row_number refresh_token) {
-    to.add("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1", refresh_token);
-    to.add("DELETE FROM tollgate_refresh_tokens WHERE id = $1", refresh_token);
+    to.add(sql::statements::delete_access_tokens_of_refresh_token, refresh_token);
+    to.add(sql::statements::delete_refresh_token, refresh_token);
 }
 
 /// Revokes what a user granted an application, with all codes and tokens. The grant's deletion comes last.
 inline void add_revocation(batch& to, user_id user, application_id application) {
     // This includes tokens without a grant: the application must lose all access.
-    to.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
-    to.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
+    to.add(sql::statements::delete_access_tokens_of_grant, application, user);
+    to.add(sql::statements::delete_grant, user, application);
 }
 
 }  // namespace postgres::detail
@@ -55821,17 +55788,15 @@ TOLLGATE_DECL result<void> postgres_store::record_use(const credential_key& key,
         postgres::make_best_effort(batch);
         std::visit(detail::overloaded{
                        [&](const personal_token_key& personal) {
-                           batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now,
+                           batch.add(sql::statements::record_personal_token_use, now,
                                      from, personal.username);
                        },
                        [&](const access_token_key& access) {
                            // The grant is locked first, as in the verbs that revoke its tokens.
                            batch.add(
-                               "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
-                               "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
-                               "AND tollgate_grants.application_id = tokens.application_id",
+                               sql::statements::record_grant_use,
                                now, access.token_digest);
-                           batch.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now,
+                           batch.add(sql::statements::record_access_token_use, now,
                                      access.token_digest);
                        },
                    },
@@ -55858,7 +55823,7 @@ TOLLGATE_DECL result<bool> postgres_store::revoke(const revocation& revoked) noe
         std::visit(
             detail::overloaded{
                 [&](const personal_token_revocation& personal) {
-                    batch.add("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", personal.token);
+                    batch.add(sql::statements::delete_personal_token, personal.token);
                 },
                 [&](const oauth_token_revocation& token) {
                     postgres::detail::lock_grant_of(batch, token.application, token.token_digest, token.token_digest);
@@ -55874,9 +55839,9 @@ TOLLGATE_DECL result<bool> postgres_store::revoke(const revocation& revoked) noe
                 [&](const grant_revocation& given) {
                     batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", given.user,
                               given.application);
-                    batch.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", given.application,
+                    batch.add(sql::statements::delete_access_tokens_of_grant, given.application,
                               given.user);
-                    batch.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 RETURNING user_id", given.user,
+                    batch.add(sql::statements::delete_grant, given.user,
                               given.application);
                 },
             },
@@ -55961,7 +55926,7 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> postgres_store::deliveries_of
             query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last, query.attempts_max);
         auto results = impl_->database.run(batch, postgres::repeat::allowed);
         if (!results) return std::move(results).error();
-        auto listed = sql::read_all((*results)[deliveries], sql::to_delivery<message_seed>(query.hook));
+        auto listed = sql::read_all((*results)[deliveries], sql::to_delivery(query.hook));
         if (!listed) return listed;
         auto next = listed->begin();
         const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status,
@@ -56135,7 +56100,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& code) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         const auto existing = batch.add(
-            "SELECT id FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3",
+            sql::statements::find_repeated_device_code,
             code.device_digest, code.user_digest, code.application);
         const auto inserting = batch.add(
             "INSERT INTO tollgate_device_codes "
@@ -56158,9 +56123,7 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
 
 TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
     return impl_->read_one(sql::to_device_code,
-                           "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
-                           "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-                           "ON application_id = applications.id WHERE device_digest = $1 OR user_digest = $1",
+                           sql::statements::find_device_code,
                            code);
 }
 
@@ -56187,8 +56150,8 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
             if (!answer || !answer->is_new) return answer;
 
             const auto add_answer = [&](postgres::batch& to) {  // the row is locked
-                to.add("UPDATE tollgate_device_codes SET state = $2, answered_by = $3 WHERE user_digest = $1",
-                       decision.user_digest, answer->state, decision.user);
+                to.add(sql::statements::answer_device_code,
+                       answer->state, decision.user, decision.user_digest);
             };
             postgres::batch following{reading.shift()};
             if (answer->state == device_code_state::approved) {
@@ -56237,9 +56200,9 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
         code.application);
     // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
     reading.add(
-        "DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND (expires_at <= $2 OR expires_at > $3)",
+        sql::statements::delete_replaceable_code,
         code.code_digest, code.replaceable_until(), code.latest_end());
-    const auto existing = reading.add("SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1",
+    const auto existing = reading.add(sql::statements::is_code_spent,
                                       code.code_digest);
     auto read = on.run(reading);
     if (!read) return std::move(read).error();
@@ -56263,8 +56226,7 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     postgres::batch writing{reading.shift()};
     writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
     writing.add(
-        "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $6, $7)",
+        sql::statements::insert_code,
         code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
     writing.add(
         "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
@@ -56297,11 +56259,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
                 shown.code_digest, shown.application);
             const auto stored = reading.add(
-                "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id, "
-                "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token_id), resources "
-                "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "JOIN tollgate_applications AS applications ON applications.id = application_id "
-                "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL",
+                sql::statements::find_code,
                 shown.code_digest, shown.application);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
@@ -56331,19 +56289,17 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
             const auto& tokens = shown.tokens;
             postgres::batch writing{reading.shift()};
             writing.add(
-                "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at, resources) "
-                "VALUES ($1, $2, $3, $4, $5, $6)",
-                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(), tokens.refresh_ends_at,
-                code.resources);
+                sql::statements::insert_refresh_token,
+                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
+                tokens.refresh_ends_at, code.resources);
             // The token that expires last was used last.
             writing.add(
                 "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT id FROM tollgate_refresh_tokens "
                 "WHERE grant_id = $1 AND token_digest <> $2 ORDER BY expires_at DESC OFFSET $3))",
                 code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
             writing.add(
-                "UPDATE tollgate_codes SET expires_at = $4, forget_at = $3, "
-                "refresh_token_id = (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $2) WHERE id = $1",
-                code.id, tokens.refresh_digest, code.forget_at(), shown.now);
+                sql::statements::spend_code,
+                tokens.refresh_digest, shown.now, code.forget_at(), code.id);
             const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
             auto written = on.commit(std::move(writing));
             if (!written) return token_exists(std::move(written).error());
@@ -56364,12 +56320,8 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             reading.add("BEGIN");
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
             const auto stored = reading.add(
-                "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, EXISTS ("
-                "SELECT FROM tollgate_access_tokens AS access WHERE access.token_digest = $5 AND refresh_token_id = tokens.id), resources "
-                "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "JOIN tollgate_applications AS applications ON applications.id = application_id "
-                "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4 AND suspended IS NULL",
-                shown.refresh_digest, family, shown.application, shown.now, shown.access_digest);
+                sql::statements::find_refresh_token,
+                shown.access_digest, shown.refresh_digest, family, shown.application, shown.now);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
@@ -56396,14 +56348,13 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
 
             postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
-            writing.add("UPDATE tollgate_refresh_tokens SET expires_at = $2 WHERE id = $1", token.id,
-                        shown.refresh_token_end(token.ends_at));
+            writing.add(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
+                        token.id);
             if (shown.rotation && token.is_shown_by(shown)) {
                 const auto& rotation = *shown.rotation;
                 writing.add(
-                    "UPDATE tollgate_refresh_tokens SET token_digest = $2, replaced_digest = token_digest, replaced_at = $3, "
-                    "successor_seed = $4, family_digest = $5 WHERE id = $1",
-                    token.id, rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest);
+                    sql::statements::replace_refresh_token,
+                    rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
             }
             auto written = on.commit(std::move(writing));
             if (!written) return token_exists(std::move(written).error());
@@ -56418,21 +56369,13 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
 
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
-                           "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at, resources "
-                           "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications "
-                           "ON applications.id = application_id WHERE token_digest = $1 "
-                           "UNION ALL SELECT true, user_id, application_id, client_id, tokens.scopes, NULL::bigint, expires_at, resources "
-                           "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                           "JOIN tollgate_applications AS applications ON applications.id = application_id "
-                           "WHERE token_digest = $1 OR family_digest = $1",
+                           sql::statements::find_oauth_token,
                            token);
 }
 
 TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
     return impl_->read_all(sql::to_grant(user),
-                           "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at, suspended "
-                           "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications "
-                           "ON application_id = applications.id WHERE user_id = $1 ORDER BY grants.id",
+                           sql::statements::list_grants,
                            user);
 }
 
@@ -56513,8 +56456,7 @@ TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
 
 TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
     return impl_->read_all(sql::to_hook(account),
-                           "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, "
-                           "secret_digest FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id",
+                           sql::statements::list_hooks,
                            account.service, account.account);
 }
 
@@ -56522,7 +56464,7 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
     const service_name& service, hook_id id) noexcept {
     if (!postgres::is_storable(service)) return std::optional<account_ref>{};
     return impl_->read_one(sql::to_account_of(service),
-                           "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
+                           sql::statements::find_account_of_hook, id, service);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
@@ -56579,19 +56521,16 @@ TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& 
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
                   account.service, account.account);
         batch.add(
-            "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3 AND secret_digest IS DISTINCT FROM $6 "
-            "AND ($5 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $5)",
-            id, account.service, account.account, replacement.old_valid_until, replacement.replaced, digest_of(replacement.secret));
+            sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
+            digest_of(replacement.secret), replacement.replaced);
         batch.add(
             "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
             id, limits::previous_secrets_max);
         // If the call is repeated, the hook has the secret already.
         batch.add(
-            "UPDATE tollgate_hooks SET secret = $4, secret_digest = $5 WHERE id = $1 AND service = $2 AND account_id = $3 "
-            "AND ($6 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) IN ($6, $5))",
-            id, account.service, account.account, *encrypted, digest_of(replacement.secret), replacement.replaced);
+            sql::statements::replace_secret, *encrypted, digest_of(replacement.secret), id, account.service, account.account,
+            replacement.replaced);
         auto results = database.run(batch);
         if (!results) return std::move(results).error();
         return results->back().affected() > 0;
@@ -56654,16 +56593,13 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
             });
     };
     if (auto done = encrypt_table(
-            "SELECT id, service, account_id, secret FROM tollgate_hooks WHERE id > $1 AND account_id <> 0 "
-            "AND NOT starts_with(secret, $2) ORDER BY id LIMIT $3",
+            sql::statements::list_secrets,
             "UPDATE tollgate_hooks AS hooks SET secret = given.after FROM unnest($1, $2, $3) AS given (id, before, after) "
             "WHERE hooks.id = given.id AND hooks.secret = given.before");
         !done)
         return done;
     return encrypt_table(
-        "SELECT previous.id, service, account_id, previous.secret FROM tollgate_hook_secrets AS previous "
-        "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook_id WHERE previous.id > $1 AND account_id <> 0 "
-        "AND NOT starts_with(previous.secret, $2) ORDER BY previous.id LIMIT $3",
+        sql::statements::list_previous_secrets,
         "UPDATE tollgate_hook_secrets AS previous SET secret = given.after "
         "FROM unnest($1, $2, $3) AS given (id, before, after) "
         "WHERE previous.id = given.id AND previous.secret = given.before");
@@ -56963,7 +56899,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
     return impl_->with_batch([&](postgres::batch& batch) -> result<token_id> {
         postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
         const auto existing = batch.add(
-            "SELECT id FROM tollgate_personal_tokens WHERE username = $1 AND user_id = $2 AND secret_digest = $3",
+            sql::statements::find_repeated_personal_token,
             token.username, token.user, token.secret_digest);
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
@@ -56986,9 +56922,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
 
 TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
     return impl_->read_all(sql::to_personal_token(user),
-                           "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
-                           "FROM tollgate_personal_tokens "
-                           "WHERE user_id = $1 ORDER BY id",
+                           sql::statements::list_personal_tokens,
                            user);
 }
 
@@ -56996,8 +56930,7 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
                                                                 const personal_token_renewal& renewed) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.execute(
-            "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
-            "WHERE id = $4 AND user_id = $5 AND secret_digest IN (coalesce($6, secret_digest), $1)",
+            sql::statements::renew_personal_token,
             renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget(user);
@@ -57019,9 +56952,7 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
     return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
         // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
         batch.add(
-            "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (cookie_digest) DO UPDATE SET login = tollgate_sessions.login "
-            "WHERE tollgate_sessions.user_id = $2 AND tollgate_sessions.created_at = $4",
+            sql::statements::insert_session,
             session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
             session.signed_in_from, session.user_agent);
         batch.add(
@@ -57037,27 +56968,25 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
 
 TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
     return impl_->read_one(sql::to_session,
-                           "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-                           "FROM tollgate_sessions WHERE cookie_digest = $1",
+                           sql::statements::find_session,
                            cookie);
 }
 
 TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
-    return impl_->change("UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2", now, cookie).transform([](bool) {});
+    return impl_->change(sql::statements::touch_session, now, cookie).transform([](bool) {});
 }
 
 TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
     return impl_->read_all(sql::to_session,
-                           "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
-                           "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC",
+                           sql::statements::list_sessions,
                            user);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::end_sessions(const session_selection& ended) noexcept {
     if (const auto* const cookie = std::get_if<digest>(&ended))
-        return impl_->change("DELETE FROM tollgate_sessions WHERE cookie_digest = $1", *cookie);
+        return impl_->change(sql::statements::end_session, *cookie);
     const auto& of = std::get<sessions_of_user>(ended);
-    return impl_->change("DELETE FROM tollgate_sessions WHERE user_id = $1 AND cookie_digest IS DISTINCT FROM $2", of.user, of.except);
+    return impl_->change(sql::statements::end_sessions_of_user, of.user, of.except);
 }
 
 TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
@@ -57091,60 +57020,160 @@ namespace tollgate::inline v0::postgres {
 /// The name of the store's component.
 inline constexpr std::string_view store_component = "store";
 
-/// The steps of the store's tables. Times are milliseconds since 1970 by the server's clock. Ids come from sequences,
-/// which never return a number twice. Texts that are looked up are compared bytewise (COLLATE "C"): an index in a
-/// language's order becomes invalid when the system's collation changes.
+/// The steps of the store's tables.
+///
+/// SQLite and PostgreSQL have the same tables and columns, so that most statements have one text (`sql/statements.hpp`). Times are
+/// milliseconds since 1970.
+///
+/// A deleted hook belongs to no account (account_id 0) until its deliveries are removed. Access tokens may refer to an application without
+/// a row, an integrator's own, so they have no foreign key. In a code, `refresh_token_id` is set when it is redeemed and identifies the
+/// token made from it; that token may have been deleted, so it is not a foreign key either. `expires_at` is then the time of the
+/// redemption. A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it, and
+/// what its successor was derived from, answer a client that lost the response. Those before are known by their family alone.
+///
+/// `at` of a delivery is the time until which it waits (state 0) or is leased, or since when it has been delivered (1), given up (2) or
+/// held (3). An expired lease stays open until another worker leases the delivery. `ready_at` of a hook is when it may have a due delivery;
+/// NULL if nothing waits.
+///
+/// The times are those of the server's clock. Ids come from sequences, which never return a number twice. Texts that are looked up are
+/// compared bytewise (COLLATE "C"): an index in a language's order becomes invalid when the system's collation changes.
+///
+/// A host is the scheme, name and port of hooks' targets. Its row is the lock on all deliveries to it. It is written by each `lease` and
+/// `complete`, so its page has free space (fillfactor) and is vacuumed early. `has_backlog` means that more deliveries remain to be
+/// removed, or to be made due again, than one statement should change: `due_hooks` and sweeps do the rest in steps. Statements that make
+/// deliveries due insert a notice, which the next `due_hooks` reads in any case: writing to the hook's row instead would make every event
+/// of a hook wait until the previous one is on disk.
+///
+/// The triggers notify nodes that cache credentials of tokens that are no longer valid; see `listener`. One notification per statement, and
+/// none if it only removed expired rows, whose expiry every node knows: transactions that notify are committed one at a time. New tokens
+/// are not announced. The functions use no functions of this schema, because a session that changes rows by hand may have another
+/// search_path.
 inline constexpr std::array store_steps{
-    // 1: tokens, hooks, applications, grants, codes, sessions.
-    //
-    // A host is the scheme, name and port of hooks' targets. Its row is the lock on all deliveries to it. It is written
-    // by each `lease` and `complete`, so its page has free space (fillfactor) and is vacuumed early.
-    //
-    // A deleted hook belongs to no account (account 0) until its deliveries are removed. `has_backlog` means that more
-    // deliveries remain to be removed, or to be made due again, than one statement should change: `due_hooks` and sweeps do
-    // the rest in steps.
-    //
-    // Access tokens may refer to an application without a row, an integrator's own, so they have no foreign key. In a
-    // code, `refresh_token_id` is set when it is redeemed and identifies the token made from it; that token may have
-    // been deleted, so it is not a foreign key either. `expires_at` is then the time of the redemption.
     schema_step{R"(
         CREATE TABLE tollgate_personal_tokens (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             user_id bigint NOT NULL CHECK (user_id > 0),
             username text COLLATE "C" NOT NULL UNIQUE,
-            secret_digest bytea NOT NULL CHECK (octet_length(secret_digest) = 32),
+            secret_digest bytea CHECK (octet_length(secret_digest) = 32) NOT NULL,
             description text NOT NULL,
             scopes text NOT NULL,
             created_at bigint NOT NULL,
-            last_used_at bigint
+            expires_at bigint,
+            last_used_at bigint,
+            last_used_from text
         );
         CREATE INDEX tollgate_personal_tokens_by_user ON tollgate_personal_tokens (user_id);
 
+        CREATE TABLE tollgate_applications (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            owner_id bigint NOT NULL CHECK (owner_id > 0),
+            client_id text COLLATE "C" NOT NULL UNIQUE,
+            client_type text NOT NULL CHECK (client_type IN ('confidential', 'public', 'resource_server')),
+            secret_digest bytea CHECK (octet_length(secret_digest) = 32) NOT NULL,
+            older_secret_digest bytea CHECK (octet_length(older_secret_digest) = 32),
+            name text NOT NULL,
+            website text NOT NULL,
+            description text NOT NULL,
+            redirect_urls text NOT NULL,
+            acts_for_owner boolean NOT NULL DEFAULT false,
+            suspended text CHECK (suspended IN ('operator', 'owner_disabled')),
+            registration text NOT NULL DEFAULT 'owner' CHECK (registration IN ('owner', 'itself', 'document')),
+            default_scopes text NOT NULL DEFAULT '',
+            registration_digest bytea CHECK (octet_length(registration_digest) = 32),
+            created_at bigint NOT NULL
+        );
+        CREATE INDEX tollgate_applications_by_owner ON tollgate_applications (owner_id);
+        CREATE INDEX tollgate_applications_unowned ON tollgate_applications (created_at) WHERE registration <> 'owner';
+
+        CREATE TABLE tollgate_grants (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            application_id bigint NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
+            scopes text NOT NULL,
+            created_at bigint NOT NULL,
+            last_used_at bigint,
+            UNIQUE (user_id, application_id)
+        );
+        CREATE INDEX tollgate_grants_by_application ON tollgate_grants (application_id);
+
+        CREATE TABLE tollgate_codes (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            code_digest bytea CHECK (octet_length(code_digest) = 32) NOT NULL UNIQUE,
+            grant_id bigint NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
+            scopes text NOT NULL,
+            redirect text NOT NULL,
+            code_challenge text,
+            expires_at bigint NOT NULL,
+            forget_at bigint NOT NULL,
+            refresh_token_id bigint,
+            resources text NOT NULL DEFAULT ''
+        );
+        CREATE INDEX tollgate_codes_by_grant ON tollgate_codes (grant_id, id);
+        CREATE INDEX tollgate_codes_by_end ON tollgate_codes (forget_at);
+
+        CREATE TABLE tollgate_refresh_tokens (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            token_digest bytea CHECK (octet_length(token_digest) = 32) NOT NULL UNIQUE,
+            grant_id bigint NOT NULL REFERENCES tollgate_grants (id) ON DELETE CASCADE,
+            scopes text NOT NULL,
+            expires_at bigint NOT NULL,
+            ends_at bigint NOT NULL,
+            family_digest bytea CHECK (octet_length(family_digest) = 32) UNIQUE,
+            replaced_digest bytea CHECK (octet_length(replaced_digest) = 32),
+            replaced_at bigint,
+            successor_seed bytea CHECK (octet_length(successor_seed) = 32),
+            resources text NOT NULL DEFAULT ''
+        );
+        CREATE INDEX tollgate_refresh_tokens_by_grant ON tollgate_refresh_tokens (grant_id, expires_at);
+        CREATE INDEX tollgate_refresh_tokens_by_end ON tollgate_refresh_tokens (expires_at);
+
         CREATE TABLE tollgate_access_tokens (
-            token_digest bytea PRIMARY KEY CHECK (octet_length(token_digest) = 32),
+            token_digest bytea CHECK (octet_length(token_digest) = 32) PRIMARY KEY,
             user_id bigint NOT NULL CHECK (user_id > 0),
             application_id bigint NOT NULL CHECK (application_id > 0),
             scopes text NOT NULL,
             created_at bigint NOT NULL,
             expires_at bigint NOT NULL,
             refresh_token_id bigint,
-            last_used_at bigint
+            last_used_at bigint,
+            resources text NOT NULL DEFAULT ''
         );
-        CREATE INDEX tollgate_access_tokens_by_grant
-            ON tollgate_access_tokens (application_id, user_id, expires_at);
+        CREATE INDEX tollgate_access_tokens_by_grant ON tollgate_access_tokens (application_id, user_id, expires_at);
         CREATE INDEX tollgate_access_tokens_by_refresh_token ON tollgate_access_tokens (refresh_token_id);
         CREATE INDEX tollgate_access_tokens_by_end ON tollgate_access_tokens (expires_at);
 
-        CREATE SEQUENCE tollgate_turns;
+        CREATE TABLE tollgate_device_codes (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            device_digest bytea CHECK (octet_length(device_digest) = 32) NOT NULL UNIQUE,
+            user_digest bytea CHECK (octet_length(user_digest) = 32) NOT NULL UNIQUE,
+            application_id bigint NOT NULL REFERENCES tollgate_applications (id) ON DELETE CASCADE,
+            scopes text NOT NULL,
+            requested_from text NOT NULL,
+            created_at bigint NOT NULL,
+            expires_at bigint NOT NULL,
+            state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'approved', 'denied')),
+            answered_by bigint
+        );
+        CREATE INDEX tollgate_device_codes_by_application ON tollgate_device_codes (application_id, id);
+        CREATE INDEX tollgate_device_codes_by_end ON tollgate_device_codes (expires_at);
+
+        CREATE TABLE tollgate_sessions (
+            cookie_digest bytea CHECK (octet_length(cookie_digest) = 32) PRIMARY KEY,
+            user_id bigint NOT NULL CHECK (user_id > 0),
+            login text NOT NULL,
+            created_at bigint NOT NULL,
+            last_seen_at bigint NOT NULL,
+            signed_in_from text NOT NULL,
+            user_agent text NOT NULL
+        );
+        CREATE INDEX tollgate_sessions_by_user ON tollgate_sessions (user_id, last_seen_at);
+        CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
+        CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
+
         CREATE TABLE tollgate_hosts (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            name text COLLATE "C" NOT NULL UNIQUE,
-            has_answered boolean NOT NULL DEFAULT false,
-            is_slow boolean NOT NULL DEFAULT false,
-            ready_at bigint,
-            turn bigint NOT NULL DEFAULT nextval('tollgate_turns')
+            name text COLLATE "C" NOT NULL UNIQUE
         ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-        CREATE INDEX tollgate_hosts_in_line ON tollgate_hosts (is_slow, ready_at, turn) WHERE ready_at IS NOT NULL;
 
         CREATE TABLE tollgate_hooks (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -57156,94 +57185,31 @@ inline constexpr std::array store_steps{
             target_url text NOT NULL,
             host_id bigint NOT NULL REFERENCES tollgate_hosts,
             secret text NOT NULL,
+            secret_digest bytea CHECK (octet_length(secret_digest) = 32),
+            idempotency_key bytea CHECK (octet_length(idempotency_key) = 32),
             created_at bigint NOT NULL,
             disabled_at bigint,
             disable_reason text CHECK (disable_reason IN ('gone', 'failing')),
             failing_since bigint,
             last_failure_at bigint,
+            ready_at bigint,
             has_backlog boolean NOT NULL DEFAULT false,
             CHECK ((disabled_at IS NULL) = (disable_reason IS NULL))
-        );
+        ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
         CREATE INDEX tollgate_hooks_by_account ON tollgate_hooks (service, account_id, event);
+        CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key) WHERE idempotency_key IS NOT NULL;
+        CREATE INDEX tollgate_hooks_ready ON tollgate_hooks (ready_at, id) WHERE ready_at IS NOT NULL;
         CREATE INDEX tollgate_hooks_by_host ON tollgate_hooks (host_id);
         CREATE INDEX tollgate_hooks_with_backlog ON tollgate_hooks (id) WHERE has_backlog;
 
         CREATE TABLE tollgate_hook_secrets (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
+            hook_id bigint NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
             secret text NOT NULL,
             valid_until bigint NOT NULL
         );
         CREATE INDEX tollgate_hook_secrets_by_hook ON tollgate_hook_secrets (hook_id, id);
 
-        CREATE TABLE tollgate_applications (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            owner_id bigint NOT NULL CHECK (owner_id > 0),
-            client_id text COLLATE "C" NOT NULL UNIQUE,
-            secret_digest bytea NOT NULL CHECK (octet_length(secret_digest) = 32),
-            name text NOT NULL,
-            website text NOT NULL,
-            description text NOT NULL,
-            redirect_url text,
-            created_at bigint NOT NULL
-        );
-        CREATE INDEX tollgate_applications_by_owner ON tollgate_applications (owner_id);
-
-        CREATE TABLE tollgate_grants (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            user_id bigint NOT NULL CHECK (user_id > 0),
-            application_id bigint NOT NULL REFERENCES tollgate_applications ON DELETE CASCADE,
-            scopes text NOT NULL,
-            created_at bigint NOT NULL,
-            last_used_at bigint,
-            UNIQUE (user_id, application_id)
-        );
-        CREATE INDEX tollgate_grants_by_application ON tollgate_grants (application_id);
-
-        CREATE TABLE tollgate_codes (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            code_digest bytea NOT NULL UNIQUE CHECK (octet_length(code_digest) = 32),
-            grant_id bigint NOT NULL REFERENCES tollgate_grants ON DELETE CASCADE,
-            scopes text NOT NULL,
-            redirect text NOT NULL,
-            code_challenge text,
-            expires_at bigint NOT NULL,
-            forget_at bigint NOT NULL,
-            refresh_token_id bigint
-        );
-        CREATE INDEX tollgate_codes_by_grant ON tollgate_codes (grant_id, id);
-        CREATE INDEX tollgate_codes_by_end ON tollgate_codes (forget_at);
-
-        CREATE TABLE tollgate_refresh_tokens (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            token_digest bytea NOT NULL UNIQUE CHECK (octet_length(token_digest) = 32),
-            grant_id bigint NOT NULL REFERENCES tollgate_grants ON DELETE CASCADE,
-            scopes text NOT NULL,
-            expires_at bigint NOT NULL,
-            ends_at bigint NOT NULL
-        );
-        CREATE INDEX tollgate_refresh_tokens_by_grant ON tollgate_refresh_tokens (grant_id, expires_at);
-        CREATE INDEX tollgate_refresh_tokens_by_end ON tollgate_refresh_tokens (expires_at);
-
-        CREATE TABLE tollgate_sessions (
-            cookie_digest bytea PRIMARY KEY CHECK (octet_length(cookie_digest) = 32),
-            user_id bigint NOT NULL CHECK (user_id > 0),
-            login text NOT NULL,
-            created_at bigint NOT NULL,
-            last_seen_at bigint NOT NULL
-        );
-        CREATE INDEX tollgate_sessions_by_user ON tollgate_sessions (user_id, last_seen_at);
-        CREATE INDEX tollgate_sessions_by_creation ON tollgate_sessions (created_at);
-        CREATE INDEX tollgate_sessions_by_last_sight ON tollgate_sessions (last_seen_at);
-    )"},
-    // 2: events, deliveries, attempts.
-    //
-    // `at` is the time until which a delivery waits (state 0) or is leased, or since when it has been delivered (1),
-    // given up (2) or held (3). An expired lease stays open until another worker leases the delivery.
-    //
-    // A statement that makes deliveries due inserts a row here, which the next `due_hooks` finds in any case.
-    // Writing to the host's row instead would make every event of a host wait until the previous one is on disk.
-    schema_step{R"(
         CREATE TABLE tollgate_events (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             service text COLLATE "C" NOT NULL,
@@ -57251,13 +57217,13 @@ inline constexpr std::array store_steps{
             name text COLLATE "C" NOT NULL,
             data text NOT NULL,
             happened_at bigint NOT NULL,
-            seed bytea NOT NULL CHECK (octet_length(seed) = 16)
+            seed bytea CHECK (octet_length(seed) = 16) NOT NULL
         );
 
         CREATE TABLE tollgate_deliveries (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            event_id bigint NOT NULL REFERENCES tollgate_events ON DELETE CASCADE,
-            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
+            event_id bigint NOT NULL REFERENCES tollgate_events (id) ON DELETE CASCADE,
+            hook_id bigint NOT NULL REFERENCES tollgate_hooks (id) ON DELETE CASCADE,
             host_id bigint NOT NULL,
             created_at bigint NOT NULL,
             state bigint NOT NULL DEFAULT 0 CHECK (state BETWEEN 0 AND 3),
@@ -57270,39 +57236,33 @@ inline constexpr std::array store_steps{
         );
         CREATE INDEX tollgate_deliveries_by_event ON tollgate_deliveries (event_id);
         CREATE INDEX tollgate_deliveries_by_hook ON tollgate_deliveries (hook_id, id);
-        CREATE INDEX tollgate_deliveries_of_hook_that_wait ON tollgate_deliveries (hook_id) WHERE state = 0;
+        CREATE INDEX tollgate_deliveries_of_hook_pending ON tollgate_deliveries (hook_id, at, id) WHERE state = 0;
         CREATE INDEX tollgate_deliveries_of_hook_that_ended ON tollgate_deliveries (hook_id, id) WHERE state IN (1, 2);
-        CREATE INDEX tollgate_deliveries_of_hook_that_are_held ON tollgate_deliveries (hook_id) WHERE state = 3;
-        CREATE INDEX tollgate_deliveries_that_wait ON tollgate_deliveries (host_id, at, id) WHERE state = 0;
-        CREATE INDEX tollgate_deliveries_that_are_leased ON tollgate_deliveries (host_id, at)
-            WHERE state = 0 AND is_leased;
+        CREATE INDEX tollgate_deliveries_of_hook_held_by_id ON tollgate_deliveries (hook_id, id) WHERE state = 3;
+        CREATE INDEX tollgate_deliveries_that_are_leased ON tollgate_deliveries (host_id, at) WHERE state = 0 AND is_leased;
         CREATE INDEX tollgate_deliveries_that_ended ON tollgate_deliveries (at) WHERE state <> 0;
 
         CREATE TABLE tollgate_attempts (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            delivery_id bigint NOT NULL REFERENCES tollgate_deliveries ON DELETE CASCADE,
+            delivery_id bigint NOT NULL REFERENCES tollgate_deliveries (id) ON DELETE CASCADE,
             hook_id bigint NOT NULL,
             at bigint NOT NULL,
             duration bigint NOT NULL,
             ended bigint NOT NULL,
+            cause bigint NOT NULL,
             status bigint NOT NULL,
-            answer bytea NOT NULL
+            answer bytea NOT NULL,
+            request bytea NOT NULL
         );
         CREATE INDEX tollgate_attempts_by_delivery ON tollgate_attempts (delivery_id, id);
-        CREATE INDEX tollgate_attempts_by_hook ON tollgate_attempts (hook_id, id);
 
-        CREATE TABLE tollgate_bells (
+        CREATE TABLE tollgate_due_notices (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            host_id bigint NOT NULL,
+            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
             due_at bigint NOT NULL
         ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-    )"},
-    // 3: notifications of tokens that are no longer valid, for nodes that cache them; see `listener`.
-    //
-    // One notification per statement, and none if it only removed expired rows, whose expiry every node knows:
-    // transactions that notify are committed one at a time. New tokens are not announced. The functions use no
-    // functions of this schema, because a session that changes rows by hand may have another search_path.
-    schema_step{R"(
+        CREATE INDEX tollgate_due_notices_by_hook ON tollgate_due_notices (hook_id);
+
         CREATE FUNCTION tollgate_tell_of_access_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
         DECLARE
             now_milliseconds CONSTANT bigint := extract(epoch FROM clock_timestamp()) * 1000;
@@ -57330,8 +57290,8 @@ inline constexpr std::array store_steps{
                 users := ARRAY(SELECT DISTINCT user_id FROM before LIMIT 101);
             ELSE
                 users := ARRAY(SELECT DISTINCT user_id FROM (
-                    SELECT username, user_id, secret_digest, scopes FROM before EXCEPT
-                    SELECT username, user_id, secret_digest, scopes FROM after) AS changed LIMIT 101);
+                    SELECT username, user_id, secret_digest, scopes, expires_at FROM before EXCEPT
+                    SELECT username, user_id, secret_digest, scopes, expires_at FROM after) AS changed LIMIT 101);
             END IF;
             IF cardinality(users) > 100 THEN
                 PERFORM pg_notify('tollgate_changes', 'all');
@@ -57361,149 +57321,21 @@ inline constexpr std::array store_steps{
         CREATE TRIGGER tollgate_tell_of_truncation AFTER TRUNCATE ON tollgate_personal_tokens
             FOR EACH STATEMENT EXECUTE FUNCTION tollgate_tell_of_all();
     )"},
-    // 4: a hook stores when it may have a due delivery (`ready_at`; NULL if nothing waits), instead of its host. The
-    // scheduler above the store decides which hooks are served.
-    //
-    // Statements that make deliveries due insert a notice, which the next `due_hooks` reads in any case. Writing
-    // to the hook's row instead would make every event of a hook wait until the previous one is on disk.
-    schema_step{R"(
-        ALTER TABLE tollgate_hooks ADD COLUMN ready_at bigint;
-        UPDATE tollgate_hooks AS hooks SET ready_at = (
-            SELECT min(at) FROM tollgate_deliveries WHERE hook_id = hooks.id AND state = 0) WHERE id > 0 AND account_id <> 0;
-        CREATE INDEX tollgate_hooks_ready ON tollgate_hooks (ready_at, id) WHERE ready_at IS NOT NULL;
-        CREATE INDEX tollgate_deliveries_of_hook_pending ON tollgate_deliveries (hook_id, at, id) WHERE state = 0;
-        DROP INDEX tollgate_deliveries_of_hook_that_wait;
-        DROP INDEX tollgate_deliveries_that_wait;
-
-        DROP TABLE tollgate_bells;
-        CREATE TABLE tollgate_due_notices (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            hook_id bigint NOT NULL REFERENCES tollgate_hooks ON DELETE CASCADE,
-            due_at bigint NOT NULL
-        ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-        CREATE INDEX tollgate_due_notices_by_hook ON tollgate_due_notices (hook_id);
-
-        ALTER TABLE tollgate_hosts DROP COLUMN has_answered, DROP COLUMN is_slow, DROP COLUMN ready_at, DROP COLUMN turn;
-        DROP SEQUENCE tollgate_turns;
-        ALTER TABLE tollgate_hooks SET (
-            fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
-    )", true},
-    // 5: public clients and resource servers, several redirect URLs (one a line) and two secrets of an application;
-    // refresh tokens that are replaced by their use; device codes; the end of personal tokens, and from where they are used.
-    //
-    // A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it,
-    // and what its successor was derived from, answer a client that lost the response. Those before are known by their
-    // family alone.
-    schema_step{R"(
-        ALTER TABLE tollgate_applications
-            ALTER COLUMN redirect_url TYPE text USING coalesce(redirect_url, ''),
-            ALTER COLUMN redirect_url SET NOT NULL,
-            ADD COLUMN client_type text NOT NULL DEFAULT 'confidential'
-                CHECK (client_type IN ('confidential', 'public', 'resource_server')),
-            ADD COLUMN older_secret_digest bytea CHECK (octet_length(older_secret_digest) = 32),
-            ADD COLUMN acts_for_owner boolean NOT NULL DEFAULT false;
-        ALTER TABLE tollgate_applications RENAME COLUMN redirect_url TO redirect_urls;
-
-        ALTER TABLE tollgate_refresh_tokens
-            ADD COLUMN family_digest bytea UNIQUE CHECK (octet_length(family_digest) = 32),
-            ADD COLUMN replaced_digest bytea CHECK (octet_length(replaced_digest) = 32),
-            ADD COLUMN replaced_at bigint,
-            ADD COLUMN successor_seed bytea CHECK (octet_length(successor_seed) = 32);
-
-        CREATE TABLE tollgate_device_codes (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            device_digest bytea NOT NULL UNIQUE CHECK (octet_length(device_digest) = 32),
-            user_digest bytea NOT NULL UNIQUE CHECK (octet_length(user_digest) = 32),
-            application_id bigint NOT NULL REFERENCES tollgate_applications ON DELETE CASCADE,
-            scopes text NOT NULL,
-            requested_from text NOT NULL,
-            created_at bigint NOT NULL,
-            expires_at bigint NOT NULL,
-            state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'approved', 'denied'))
-        );
-        CREATE INDEX tollgate_device_codes_by_application ON tollgate_device_codes (application_id, id);
-        CREATE INDEX tollgate_device_codes_by_end ON tollgate_device_codes (expires_at);
-
-        ALTER TABLE tollgate_personal_tokens
-            ADD COLUMN expires_at bigint,
-            ADD COLUMN last_used_from text;
-    )", true},
-    // 6: from where and with which browser a session began.
-    schema_step{R"(
-        ALTER TABLE tollgate_sessions
-            ADD COLUMN signed_in_from text NOT NULL DEFAULT '',
-            ADD COLUMN user_agent text NOT NULL DEFAULT '';
-    )"},
-    // 7: the beginning of the request of each attempt.
-    schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN request bytea NOT NULL DEFAULT ''"},
-    // 8: a new time of expiry of a personal token is a change, too.
-    schema_step{R"(
-        CREATE OR REPLACE FUNCTION tollgate_tell_of_personal_tokens() RETURNS trigger LANGUAGE plpgsql AS $body$
-        DECLARE
-            users bigint[];
-        BEGIN
-            IF TG_OP = 'DELETE' THEN
-                users := ARRAY(SELECT DISTINCT user_id FROM before LIMIT 101);
-            ELSE
-                users := ARRAY(SELECT DISTINCT user_id FROM (
-                    SELECT username, user_id, secret_digest, scopes, expires_at FROM before EXCEPT
-                    SELECT username, user_id, secret_digest, scopes, expires_at FROM after) AS changed LIMIT 101);
-            END IF;
-            IF cardinality(users) > 100 THEN
-                PERFORM pg_notify('tollgate_changes', 'all');
-            ELSIF cardinality(users) > 0 THEN
-                PERFORM pg_notify('tollgate_changes', 'users ' || array_to_string(users, ' '));
-            END IF;
-            RETURN NULL;
-        END $body$;
-    )"},
-    // 9: held deliveries are made due in the order of their ids.
-    schema_step{R"(
-        CREATE INDEX tollgate_deliveries_of_hook_held_by_id ON tollgate_deliveries (hook_id, id) WHERE state = 3;
-        DROP INDEX tollgate_deliveries_of_hook_that_are_held;
-    )"},
-    // 10: why an application is suspended; NULL if it is not.
-    schema_step{"ALTER TABLE tollgate_applications ADD COLUMN suspended text CHECK (suspended IN ('operator', 'owner_disabled'))"},
-    // 11: who answered the request of a device; the digest of a hook's secret, NULL until it is set again; the key of a form that is
-    // submitted twice.
-    schema_step{R"(
-        ALTER TABLE tollgate_device_codes ADD COLUMN answered_by bigint;
-        ALTER TABLE tollgate_hooks ADD COLUMN secret_digest bytea CHECK (octet_length(secret_digest) = 32),
-            ADD COLUMN idempotency_key bytea CHECK (octet_length(idempotency_key) = 32);
-        CREATE UNIQUE INDEX tollgate_hooks_by_idempotency ON tollgate_hooks (idempotency_key)
-            WHERE idempotency_key IS NOT NULL;
-    )"},
-    // 12: why each attempt failed.
-    schema_step{"ALTER TABLE tollgate_attempts ADD COLUMN cause bigint NOT NULL DEFAULT 0"},
-    // 13: applications that no user registered; the resources that codes and tokens are for.
-    schema_step{R"(
-        ALTER TABLE tollgate_applications ADD COLUMN registration text NOT NULL DEFAULT 'owner'
-                CHECK (registration IN ('owner', 'itself', 'document')),
-            ADD COLUMN default_scopes text NOT NULL DEFAULT '',
-            ADD COLUMN registration_digest bytea CHECK (octet_length(registration_digest) = 32);
-        CREATE INDEX tollgate_applications_unowned ON tollgate_applications (created_at) WHERE registration <> 'owner';
-        ALTER TABLE tollgate_codes ADD COLUMN resources text NOT NULL DEFAULT '';
-        ALTER TABLE tollgate_refresh_tokens ADD COLUMN resources text NOT NULL DEFAULT '';
-        ALTER TABLE tollgate_access_tokens ADD COLUMN resources text NOT NULL DEFAULT '';
-    )"},
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 47> store_objects{
-    "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant",
-    "tollgate_access_tokens_by_refresh_token", "tollgate_applications", "tollgate_applications_by_owner", "tollgate_applications_unowned",
-    "tollgate_attempts",
-    "tollgate_attempts_by_delivery", "tollgate_attempts_by_hook", "tollgate_codes", "tollgate_codes_by_end",
-    "tollgate_codes_by_grant", "tollgate_deliveries", "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook",
-    "tollgate_deliveries_of_hook_held_by_id", "tollgate_deliveries_of_hook_pending", "tollgate_deliveries_of_hook_that_ended",
-    "tollgate_deliveries_that_are_leased", "tollgate_deliveries_that_ended", "tollgate_device_codes",
-    "tollgate_device_codes_by_application", "tollgate_device_codes_by_end", "tollgate_due_notices", "tollgate_due_notices_by_hook",
-    "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets",
-    "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
-    "tollgate_hooks_by_idempotency", "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts",
-    "tollgate_personal_tokens", "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end",
-    "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
-    "tollgate_sessions_by_user",
+inline constexpr std::array<std::string_view, 46> store_objects{
+    "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
+    "tollgate_applications", "tollgate_applications_by_owner", "tollgate_applications_unowned", "tollgate_attempts",
+    "tollgate_attempts_by_delivery", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
+    "tollgate_deliveries_by_event", "tollgate_deliveries_by_hook", "tollgate_deliveries_of_hook_held_by_id",
+    "tollgate_deliveries_of_hook_pending", "tollgate_deliveries_of_hook_that_ended", "tollgate_deliveries_that_are_leased",
+    "tollgate_deliveries_that_ended", "tollgate_device_codes", "tollgate_device_codes_by_application", "tollgate_device_codes_by_end",
+    "tollgate_due_notices", "tollgate_due_notices_by_hook", "tollgate_events", "tollgate_grants", "tollgate_grants_by_application",
+    "tollgate_hook_secrets", "tollgate_hook_secrets_by_hook", "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_host",
+    "tollgate_hooks_by_idempotency", "tollgate_hooks_ready", "tollgate_hooks_with_backlog", "tollgate_hosts", "tollgate_personal_tokens",
+    "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_grant",
+    "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight", "tollgate_sessions_by_user",
 };
 
 }  // namespace tollgate::postgres
