@@ -17,7 +17,8 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
     if (*room_at && token.created_at < **room_at) return too_many_access_tokens(**room_at);
     auto done = on.run(
         "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
         token.resources);
     if (!done) return token_exists(std::move(done).error());
