@@ -26,7 +26,8 @@ POISON = ") tollgate_must_not_use_this_word ("
 def poison():
     """Code before Tollgate's headers: the headers of other projects, and then each macro as text that does not compile."""
     text = sources.read(sources.ROOT / "single_include" / "tollgate" / "tollgate.hpp")
-    external = [name for name in re.findall(r"^#include <([^>]+)>", text, re.MULTILINE) if not name.startswith("tollgate/")]
+    # Boost.Asio takes the place of Asio.
+    external = [name for name in re.findall(r"^#include <([^>]+)>", text, re.MULTILINE) if not name.startswith(("tollgate/", "boost/"))]
     # Some headers have different paths on different machines.
     lines = [f"#if __has_include(<{name}>)\n#include <{name}>\n#endif" for name in external]
     for macro in [*OBJECT_LIKE, *FUNCTION_LIKE]:

@@ -9,6 +9,7 @@
 #include <tollgate/http/detail/form_body.hpp>
 #include <tollgate/http/json_writer.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
+#include <tollgate/oauth/detail/client_endpoints.hpp>
 #include <tollgate/oauth/detail/registration.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/oauth/detail/token_response.hpp>

@@ -99,7 +99,8 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
 TOLLGATE_DECL std::optional<digest> grants::refresh_digest_of(const code_row& code) const noexcept {
     if (!code.refresh_token) return std::nullopt;
     for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return each;
+        if (const auto found = refresh_tokens_.find(each); found != refresh_tokens_.end() && found->second.id == *code.refresh_token)
+            return each;
     return std::nullopt;
 }
 
