@@ -230,8 +230,8 @@ class Usage(Case):
                 options = re.findall(r"^  (?:-\w,)?(--[a-z-]+)(.*)", run_command(*command, "--help").stdout, re.M)
                 names = {name for name, _ in options} - {"--help"}
                 self.assertGreaterEqual(names, {"--data", "--config", *NEEDED[" ".join(command)]})
-                switches = {"--plain", "--demo", "--accept-imported-tokens", "--allow-private-targets", "--admin", "--password-stdin", "--dry-run", "--public",
-                            "--resource-server"} & names
+                switches = {"--plain", "--demo", "--accept-imported-tokens", "--allow-private-targets", "--admin", "--password-stdin",
+                            "--client-metadata-documents", "--dry-run", "--public", "--resource-server"} & names
                 # Each flag of each command is given in two ways, which change from flag to flag; those of one command in all ways.
                 count = 4 if command == ["token", "create"] else 1
                 for flag in sorted(names - switches):

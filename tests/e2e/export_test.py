@@ -182,8 +182,8 @@ class RoundTrips(ExportCase):
         counts = {}
         for line in self.lines:
             counts[line["type"]] = counts.get(line["type"], 0) + 1
-        self.assertEqual({"user": 3, "account": 2, "hook": 3, "hook_secret": 1, "personal_token": 2, "application": 3, "grant": 2,
-                          "refresh_token": 2, "access_token": 3, "code": 4, "device_code": 2, "session": 1, "event": 4,
+        self.assertEqual({"user": 3, "account": 2, "hook": 3, "hook_secret": 1, "personal_token": 2, "application": 4, "grant": 3,
+                          "refresh_token": 3, "access_token": 4, "code": 6, "device_code": 2, "session": 1, "event": 4,
                           "delivery": 4, "attempt": 5, "activity": counts["activity"], "end": 1}, counts)
         states = {each["state"] for each in self.lines if each["type"] == "delivery"}
         self.assertEqual({"waiting", "delivered", "given_up", "held"}, states)

@@ -140,7 +140,7 @@ class Bodies(TokenCase):
         self.assert_failure(self.app.post(TOKEN, {"grant_type": "refresh_token"}), "invalid_request")
 
     def test_unknown_parameters_are_ignored(self):
-        response = self.app.exchange(self.app.code(self.visitor), state="anything", resource="x", audience="y")
+        response = self.app.exchange(self.app.code(self.visitor), state="anything", resources="x", audience="y")
         self.assertEqual(200, response.status)
 
     def test_every_request_needs_a_user_agent(self):

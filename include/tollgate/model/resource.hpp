@@ -45,9 +45,13 @@ public:
         return true;
     }
 
+    /// Returns true if the set is empty; a token for it is for all resources.
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+    /// Returns the number of resources in the set.
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+    /// Returns the first resource; they are in ascending order.
     [[nodiscard]] constexpr const resource_id* begin() const noexcept { return ids_.data(); }
+    /// Returns the end of the resources.
     [[nodiscard]] constexpr const resource_id* end() const noexcept { return ids_.data() + size_; }
 
     /// Returns true if a token for this set is for the resource.
@@ -67,6 +71,7 @@ public:
     /// Returns the set that `text` wrote, or an empty optional for any other text.
     [[nodiscard]] static TOLLGATE_DECL std::optional<resource_set> parse(std::string_view text) noexcept;
 
+    /// Returns true if both sets have the same resources.
     friend constexpr bool operator==(const resource_set& a, const resource_set& b) noexcept {
         return std::equal(a.begin(), a.end(), b.begin(), b.end());
     }
