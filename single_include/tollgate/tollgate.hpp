@@ -44578,9 +44578,9 @@ inline void write_access(html_writer& html, const page_view& view, const account
         write_empty_list(html, texts.no_access);
     } else {
         const auto counted = view.texts.forms.requests_today;
-        std::vector<std::string_view> columns{texts.name, texts.type, view.texts.forms.last_used};
-        if (shown.counts_requests) columns.push_back(counted);
-        begin_table(html, texts.access, columns, {});
+        std::vector<std::string_view> headings{texts.name, texts.type, view.texts.forms.last_used};
+        if (shown.counts_requests) headings.push_back(counted);
+        begin_table(html, texts.access, headings, {});
         for (const access_holder& each : shown.access) {
             begin_row(html, texts.name, each.name);
             write_cell(html, texts.type, each.is_token ? texts.token : texts.application);
