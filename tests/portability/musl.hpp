@@ -7,6 +7,8 @@
 #include <time.h>
 
 #define __GLIBC_PREREQ(major, minor) 0
+// Otherwise the headers take a missing name of glibc for a program without threads, and std::mutex does nothing.
+#define _GLIBCXX_GTHREAD_USE_WEAK 0
 #define __locale_t locale_t
 
 // The bits of the table that `__ctype_b_loc` returns, which musl has as well.
