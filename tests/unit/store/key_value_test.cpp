@@ -4,6 +4,7 @@
 #include <support/run_store_suite.hpp>
 
 #include <tollgate/store/detail/key_value/keys.hpp>
+#include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
 #include <catch2/catch.hpp>
@@ -237,9 +238,7 @@ TEST_CASE("a hook with many deliveries is disabled and enabled in steps") {
     const auto hook = store.create_hook(sample_hook(account), 10).value();
     constexpr std::uint64_t events = 1300;
     for (std::uint64_t i = 0; i < events; ++i) {
-        message_seed seed{};
-        std::memcpy(seed.data(), &i, sizeof i);
-        REQUIRE(store.append_event({account, "site.published", "1", noon}, seed, noon).value() == 1);
+        REQUIRE(store.append_event({account, "site.published", "1", noon}, testing::detail::sample_seed(i), noon).value() == 1);
     }
     const lease_request one{hook, 1, 100, noon};
     const auto sent = store.lease({&one, 1}, {noon, noon + seconds{30}}).value();
@@ -288,9 +287,7 @@ TEST_CASE("a hook keeps its newest ended deliveries, and their number is bounded
     const std::uint64_t events = limits::ended_deliveries_per_hook_max + extra;
     std::optional<delivery_lease> open;  // of the oldest delivery, which ends last
     for (std::uint64_t i = 0; i < events; ++i) {
-        message_seed seed{};
-        std::memcpy(seed.data(), &i, sizeof i);
-        REQUIRE(store.append_event({account, "site.published", "1", noon}, seed, noon).value() == 1);
+        REQUIRE(store.append_event({account, "site.published", "1", noon}, testing::detail::sample_seed(i), noon).value() == 1);
         const lease_request one{hook, 1, 100, noon};
         const auto sent = store.lease({&one, 1}, {noon, noon + seconds{30}}).value();
         REQUIRE(sent.size() == 1);
