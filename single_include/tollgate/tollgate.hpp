@@ -20648,6 +20648,39 @@ private:
 
 #endif  // TOLLGATE_SERVER_DETAIL_EPOLL_LOOP_HPP
 
+// <tollgate/store/detail/last_value.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_LAST_VALUE_HPP
+#define TOLLGATE_STORE_DETAIL_LAST_VALUE_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// The greatest value of an enumeration that is stored as its number, of its type: a greater one is damage.
+template <class E>
+inline constexpr bool last_value = false;
+
+template <>
+inline constexpr hook_source last_value<hook_source> = hook_source::manual;
+template <>
+inline constexpr disable_reason last_value<disable_reason> = disable_reason::failing;
+template <>
+inline constexpr delivery_state last_value<delivery_state> = delivery_state::held;
+template <>
+inline constexpr attempt_end last_value<attempt_end> = attempt_end::bad_response;
+template <>
+inline constexpr attempt_cause last_value<attempt_cause> = attempt_cause::certificate_invalid;
+template <>
+inline constexpr client_type last_value<client_type> = client_type::resource_server;
+template <>
+inline constexpr registration_kind last_value<registration_kind> = registration_kind::metadata_document;
+template <>
+inline constexpr suspension last_value<suspension> = suspension::owner_disabled;
+template <>
+inline constexpr device_code_state last_value<device_code_state> = device_code_state::denied;
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_STORE_DETAIL_LAST_VALUE_HPP
+
 // <tollgate/store/detail/row_cache.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP
 #define TOLLGATE_STORE_DETAIL_ROW_CACHE_HPP
@@ -21113,26 +21146,26 @@ struct optional_column {
 namespace tollgate::inline v0::sql {
 
 /// An enumeration, stored as its number. Numbers are never reused.
-template <class E, E Last>
+template <class E>
 struct numbered_column {
     static constexpr storage type = storage::integer;
     static std::optional<E> read(const auto& from) noexcept {
         const auto number = from.integer();
-        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
+        if (!number || *number < 0 || *number > static_cast<std::int64_t>(tollgate::detail::last_value<E>)) return std::nullopt;
         return static_cast<E>(*number);
     }
     static void write(auto&& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
 };
 
 template <>
-struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
+struct column<delivery_state> : numbered_column<delivery_state> {};
 static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
 
 template <>
-struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_response> {};
+struct column<attempt_end> : numbered_column<attempt_end> {};
 
 template <>
-struct column<attempt_cause> : numbered_column<attempt_cause, attempt_cause::certificate_invalid> {};
+struct column<attempt_cause> : numbered_column<attempt_cause> {};
 
 template <>
 struct column<message_seed> {
@@ -34252,10 +34285,6 @@ inline constexpr char record_version = 1;
 template <class R>
 concept record = requires(R& r) { R::fields(r, [](auto&...) {}); };
 
-/// The greatest value of an enumeration in records, of its type: a greater one is damage.
-template <class E>
-inline constexpr bool last_value = false;
-
 /// Appends fields to a text.
 class encoder {
 public:
@@ -34367,9 +34396,9 @@ private:
     template <class E>
         requires std::is_enum_v<E>
     void get(E& value) noexcept {
-        static_assert(std::same_as<decltype(last_value<E>), const E>, "the enumeration needs a last_value");
+        static_assert(std::same_as<decltype(tollgate::detail::last_value<E>), const E>, "the enumeration needs a last_value");
         const auto byte = take_number<std::uint8_t>();
-        is_damaged_ = is_damaged_ || byte > static_cast<std::uint8_t>(last_value<E>);
+        is_damaged_ = is_damaged_ || byte > static_cast<std::uint8_t>(tollgate::detail::last_value<E>);
         if (!is_damaged_) value = static_cast<E>(byte);
     }
     template <std::size_t Capacity>
@@ -34429,26 +34458,6 @@ template <record R>
 // What the store keeps. The order of `fields` is the stored form, so a change of it needs a new `record_version`.
 
 namespace tollgate::inline v0::key_value_detail {
-
-// The greatest stored value of each enumeration: a greater one is damage.
-template <>
-inline constexpr hook_source last_value<hook_source> = hook_source::manual;
-template <>
-inline constexpr disable_reason last_value<disable_reason> = disable_reason::failing;
-template <>
-inline constexpr delivery_state last_value<delivery_state> = delivery_state::held;
-template <>
-inline constexpr attempt_end last_value<attempt_end> = attempt_end::bad_response;
-template <>
-inline constexpr attempt_cause last_value<attempt_cause> = attempt_cause::certificate_invalid;
-template <>
-inline constexpr client_type last_value<client_type> = client_type::resource_server;
-template <>
-inline constexpr registration_kind last_value<registration_kind> = registration_kind::metadata_document;
-template <>
-inline constexpr suspension last_value<suspension> = suspension::owner_disabled;
-template <>
-inline constexpr device_code_state last_value<device_code_state> = device_code_state::denied;
 
 /// A personal token. `Text` is std::string_view in a look-up, which copies nothing, and std::string where the record is changed.
 template <class Text>

@@ -7,6 +7,7 @@
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/store/detail/key_value/big_endian.hpp>
+#include <tollgate/store/detail/last_value.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -28,10 +29,6 @@ inline constexpr char record_version = 1;
 /// A record lists its fields once: `R::fields(record, visit)` calls `visit(field...)`, to write them and to read them.
 template <class R>
 concept record = requires(R& r) { R::fields(r, [](auto&...) {}); };
-
-/// The greatest value of an enumeration in records, of its type: a greater one is damage.
-template <class E>
-inline constexpr bool last_value = false;
 
 /// Appends fields to a text.
 class encoder {
@@ -144,9 +141,9 @@ private:
     template <class E>
         requires std::is_enum_v<E>
     void get(E& value) noexcept {
-        static_assert(std::same_as<decltype(last_value<E>), const E>, "the enumeration needs a last_value");
+        static_assert(std::same_as<decltype(tollgate::detail::last_value<E>), const E>, "the enumeration needs a last_value");
         const auto byte = take_number<std::uint8_t>();
-        is_damaged_ = is_damaged_ || byte > static_cast<std::uint8_t>(last_value<E>);
+        is_damaged_ = is_damaged_ || byte > static_cast<std::uint8_t>(tollgate::detail::last_value<E>);
         if (!is_damaged_) value = static_cast<E>(byte);
     }
     template <std::size_t Capacity>

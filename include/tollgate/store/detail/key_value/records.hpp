@@ -25,26 +25,6 @@
 
 namespace tollgate::inline v0::key_value_detail {
 
-// The greatest stored value of each enumeration: a greater one is damage.
-template <>
-inline constexpr hook_source last_value<hook_source> = hook_source::manual;
-template <>
-inline constexpr disable_reason last_value<disable_reason> = disable_reason::failing;
-template <>
-inline constexpr delivery_state last_value<delivery_state> = delivery_state::held;
-template <>
-inline constexpr attempt_end last_value<attempt_end> = attempt_end::bad_response;
-template <>
-inline constexpr attempt_cause last_value<attempt_cause> = attempt_cause::certificate_invalid;
-template <>
-inline constexpr client_type last_value<client_type> = client_type::resource_server;
-template <>
-inline constexpr registration_kind last_value<registration_kind> = registration_kind::metadata_document;
-template <>
-inline constexpr suspension last_value<suspension> = suspension::owner_disabled;
-template <>
-inline constexpr device_code_state last_value<device_code_state> = device_code_state::denied;
-
 /// A personal token. `Text` is std::string_view in a look-up, which copies nothing, and std::string where the record is changed.
 template <class Text>
 struct personal_token_record {

@@ -3,6 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_SQL_DELIVERY_COLUMNS_HPP
 
 #include <tollgate/model/delivery.hpp>
+#include <tollgate/store/detail/last_value.hpp>
 #include <tollgate/store/detail/sql/columns.hpp>
 
 #include <cstdint>
@@ -12,26 +13,26 @@
 namespace tollgate::inline v0::sql {
 
 /// An enumeration, stored as its number. Numbers are never reused.
-template <class E, E Last>
+template <class E>
 struct numbered_column {
     static constexpr storage type = storage::integer;
     static std::optional<E> read(const auto& from) noexcept {
         const auto number = from.integer();
-        if (!number || *number < 0 || *number > static_cast<std::int64_t>(Last)) return std::nullopt;
+        if (!number || *number < 0 || *number > static_cast<std::int64_t>(tollgate::detail::last_value<E>)) return std::nullopt;
         return static_cast<E>(*number);
     }
     static void write(auto&& to, E value) { to.integer(static_cast<std::int64_t>(value)); }
 };
 
 template <>
-struct column<delivery_state> : numbered_column<delivery_state, delivery_state::held> {};
+struct column<delivery_state> : numbered_column<delivery_state> {};
 static_assert(static_cast<int>(delivery_state::waiting) == 0 && static_cast<int>(delivery_state::held) == 3);
 
 template <>
-struct column<attempt_end> : numbered_column<attempt_end, attempt_end::bad_response> {};
+struct column<attempt_end> : numbered_column<attempt_end> {};
 
 template <>
-struct column<attempt_cause> : numbered_column<attempt_cause, attempt_cause::certificate_invalid> {};
+struct column<attempt_cause> : numbered_column<attempt_cause> {};
 
 template <>
 struct column<message_seed> {
