@@ -9991,6 +9991,323 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 
 #endif  // TOLLGATE_HTTP_DETAIL_CORS_HPP
 
+// <tollgate/pipeline/detail/decision_age.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
+#define TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
+
+/// A request may wait for its body or for a worker after it was decided who sends it and whether they may. Meanwhile, a session, a
+/// token, a user or an application can end.
+namespace tollgate::inline v0::pipeline {
+
+/// The time for which such a decision holds. A request that waits for longer is judged again before it acts.
+inline constexpr seconds decision_lifetime{1};  // longer than most bodies take to arrive, and shorter than a person takes to notice
+
+/// Returns true if a decision of this time no longer holds. It also does not hold if the clock was set back, because its age is unknown
+/// then.
+[[nodiscard]] constexpr bool is_outdated(instant decided_at, instant now) noexcept {
+    return now < decided_at || now - decided_at > decision_lifetime;
+}
+
+/// The number of repeated judgements of a request. After that, it is refused: the server is overloaded.
+inline constexpr int repeated_judgements_max = 2;
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
+
+// <tollgate/pipeline/detail/error_response.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
+#define TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
+
+/// What all API responses have in common: the Error object, the rate limit fields, `Allow` and `WWW-Authenticate`.
+namespace tollgate::inline v0::pipeline {
+
+/// A page of the documentation, such as `{auth_url}/docs/{slug}/`. Every Error object links to one.
+struct topic {
+    std::string_view slug;
+};
+
+/// The page about a topic, below a URL that ends in a slash; otherwise the URL is the page about everything.
+[[nodiscard]] inline std::string topic_url(std::string_view documentation_url, topic about) {
+    std::string url{documentation_url};
+    if (url.ends_with('/')) url.append(about.slug).append("/");
+    return url;
+}
+
+inline constexpr topic about_requests{"requests"};
+inline constexpr topic about_authentication{"authentication"};
+inline constexpr topic about_scopes{"scopes"};
+inline constexpr topic about_rate_limits{"rate-limits"};
+inline constexpr topic about_errors{"errors"};
+
+/// Why a stage of the judgement rejects a request: the status, and the message for the client.
+struct rejection {
+    http::status status;
+    std::string_view message;  ///< a message with static storage
+    topic documentation = about_errors;
+};
+
+inline constexpr rejection missing_user_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
+                                              about_requests};
+inline constexpr rejection rate_limit_exceeded{
+    http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.", about_rate_limits};
+
+[[nodiscard]] constexpr http::status to_status(error_kind kind) noexcept {
+    switch (kind) {
+        case error_kind::malformed: return http::status::bad_request;
+        case error_kind::unauthorized: return http::status::unauthorized;
+        case error_kind::forbidden: return http::status::forbidden;
+        case error_kind::not_found: return http::status::not_found;
+        case error_kind::invalid: return http::status::unprocessable_content;
+        case error_kind::conflict: return http::status::conflict;
+        case error_kind::too_many_requests: return http::status::too_many_requests;
+        case error_kind::unavailable: return http::status::service_unavailable;
+        case error_kind::internal: break;
+    }
+    return http::status::internal_server_error;
+}
+
+[[nodiscard]] constexpr topic to_topic(http::status status) noexcept {
+    switch (status) {
+        case http::status::unauthorized: return about_authentication;
+        case http::status::forbidden: return about_scopes;
+        case http::status::too_many_requests: return about_rate_limits;
+        case http::status::bad_request:
+        case http::status::request_timeout:
+        case http::status::content_too_large:
+        case http::status::uri_too_long:
+        case http::status::unsupported_media_type:
+        case http::status::expectation_failed:
+        case http::status::header_fields_too_large:
+        case http::status::not_implemented: return about_requests;
+        default: return about_errors;
+    }
+}
+
+using http::detail::json_field_lines;
+
+/// The Error object, and the fields of a JSON response.
+TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
+                               std::string_view documentation_url, topic about);
+
+/// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
+TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
+
+/// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
+TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
+
+/// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy.
+inline void add_transport_security(http::response& response, std::string_view public_url) {
+    constexpr std::string_view secure = "https://";
+    if (detail::ascii_iequals(public_url.substr(0, secure.size()), secure))
+        response.add_prepared_lines("Strict-Transport-Security: max-age=31536000\r\n");
+}
+
+/// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
+inline void add_accepted_coding(const http::request& request, http::response& response) {
+    if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
+}
+
+using http::detail::respond_or_error;
+using http::detail::write_or_status;
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
+
+// <tollgate/pipeline/detail/authenticate.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
+#define TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
+
+/// Who is calling. A stage returns false if it has to wait and must not: it is then called again on a worker, and continues with what
+/// `authentication` holds.
+namespace tollgate::inline v0::pipeline {
+
+enum class auth_state : std::uint8_t {
+    anonymous,        ///< no credentials
+    unchecked,        ///< credentials that have yet to be looked up
+    authenticated,    ///< valid credentials: there is a caller
+    bad_credentials,  ///< malformed, unknown, expired or revoked
+    ambiguous,        ///< more than one Authorization field
+    failed,           ///< a store or directory failed
+};
+
+/// What is known of the caller so far.
+struct authentication {
+    auth_state state = auth_state::anonymous;
+    bool use_is_due = false;               ///< the use of the token has yet to be recorded
+    std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
+    presented_token token;                 ///< set if that one is a token authenticator
+    std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
+    std::optional<error> failure;            ///< set exactly if failed
+
+    void fail(error reason) noexcept {
+        state = auth_state::failed;
+        caller.reset();
+        failure = std::move(reason);
+    }
+};
+
+/// The number of lines of the authenticator's own field, if it has one.
+[[nodiscard]] inline std::size_t own_lines(const authenticator_ref& authenticator, const http::request& request) noexcept {
+    std::size_t line_count = 0;
+    if (authenticator.field().empty()) [[likely]] return line_count;
+    for (const http::field& line : request.fields) line_count += detail::ascii_iequals(line.name, authenticator.field()) ? 1U : 0U;
+    return line_count;
+}
+
+/// Lets browsers send the authenticators' own fields from other origins, in the response to a preflight that allows a request.
+TOLLGATE_COLD void allow_own_fields(http::response& response, std::span<const authenticator_ref> authenticators);
+
+/// What the request has for this authenticator: the value of its own field, or what follows its scheme in Authorization.
+[[nodiscard]] inline std::optional<std::string_view> credentials_for(const authenticator_ref& authenticator,
+                                                                     const http::request& request) noexcept {
+    if (authenticator.field().empty())
+        return http::detail::credentials_of(request.fields.find(http::field_id::authorization), authenticator.scheme());
+    if (own_lines(authenticator, request) == 0) return std::nullopt;
+    return request.fields.find(authenticator.field());
+}
+
+/// Reads the field with the credentials. Malformed credentials are detected without a store.
+TOLLGATE_DECL void read_authorization(std::span<const authenticator_ref> authenticators, const http::request& request,
+                                      authentication& auth);
+
+/// Looks the credentials up that `read_authorization` has found.
+[[nodiscard]] TOLLGATE_DECL bool find_credential(std::span<const authenticator_ref> authenticators, const credential_source_ref& store,
+                                                 const http::request& request, http::thread_kind thread, instant now,
+                                                 authentication& auth);
+
+/// Records the use of a token, if that is due.
+[[nodiscard]] inline bool record_token_use(const credential_source_ref& store, http::thread_kind thread, instant now,
+                                           const ip_address& client, authentication& auth) noexcept {
+    if (!auth.use_is_due) [[likely]] return true;
+    if (store.may_block() && thread == http::thread_kind::io) return false;
+    auth.use_is_due = false;
+    detail::record_use(store, auth.token, now, &client);
+    return true;
+}
+
+/// Finds the caller's own quota, unless it came with the credential. If the user no longer exists, the credentials are invalid; any other
+/// failure is the directory's, not the caller's.
+[[nodiscard]] TOLLGATE_DECL bool find_quota(const user_directory_ref& users, http::thread_kind thread, authentication& auth,
+                                            std::optional<quota>& own);
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
+
+// <tollgate/pipeline/detail/observed_request.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
+#define TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
+
+/// What every handler does for the observer: it gives each request an id, and reports its response.
+namespace tollgate::inline v0::pipeline {
+
+/// The beginning of one request.
+struct request_start {
+    http::unique_id id;  ///< the request id, unless the request has one; also its trace and span
+    instant at{};
+    std::chrono::nanoseconds reading{};  ///< the steady clock, for durations; zero without an observer
+};
+
+/// Begins a request at this time, by the clock of the policies. Without an observer, the clock is not read for durations.
+[[nodiscard]] inline request_start start_request(const policies& by, instant now) noexcept {
+    request_start start{http::unique_id::make(), now, {}};
+    if (by.observer()) start.reading = by.clock().steady_now();
+    return start;
+}
+[[nodiscard]] inline request_start start_request(const policies& by) noexcept { return start_request(by, by.clock().now()); }
+
+/// A request as its observer sees it.
+struct observed_request {
+    const request_start& start;
+    const http::request& request;
+    ip_address client;
+    std::string_view route{};
+
+    /// Its context, with the duration until now.
+    [[nodiscard]] request_context context(const policies& by) const noexcept {
+        auto context = without_duration();
+        context.duration = (std::max)(std::chrono::nanoseconds{0}, by.clock().steady_now() - start.reading);
+        return context;
+    }
+
+    /// Reports a failure that occurred in it.
+    void report(const policies& by, const error& failure) const noexcept {
+        if (by.observer()) {
+            const auto known = context(by);
+            by.observer().on_problem({failure, &known});
+        }
+    }
+
+    /// The `X-Request-Id` of the response.
+    [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
+
+    /// At its end: adds `X-Request-Id` and the caller to the response, and reports request and response.
+    void finish(const policies& by, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
+        http::add_request_id(response, id());
+        report_end(by, response, caller, oauth);
+    }
+    /// Reports request and response at the end of a request whose response already has `X-Request-Id`.
+    void report_end(const policies& by, http::response& response, const caller* caller,
+                    const oauth_outcome& oauth = {}) const noexcept {
+        if (caller != nullptr) response.set_user(caller->user);
+        if (by.observer()) {
+            const auto known = context(by);
+            by.observer().on_request({known, request, response, caller, oauth});
+        }
+    }
+
+private:
+    [[nodiscard]] request_context without_duration() const noexcept {
+        request_context context{.id = id(),
+                                .trace_id = start.id.view(),
+                                .span_id = start.id.span(),
+                                .parent_span_id = {},
+                                .sampled = true,
+                                .route = route,
+                                .client = client,
+                                .at = start.at};
+        if (request.fields.count(http::field_id::traceparent) != 1) return context;
+        if (const auto sent = http::traceparent::parse(request.fields.find(http::field_id::traceparent))) {
+            context.trace_id = sent->trace_id;
+            context.parent_span_id = sent->parent_id;
+            context.sampled = sent->sampled;
+        }
+        return context;
+    }
+};
+
+/// Who sent what was refused: where the head arrived, the client that a trusted proxy names, else the peer.
+template <class Settings>
+[[nodiscard]] ip_address client_of(const http::refusal& refusal, const Settings& settings) noexcept {
+    if (refusal.request == nullptr) return refusal.peer;
+    return http::client_address(*refusal.request, settings.trusted_proxies, settings.client_named_by);
+}
+
+/// Reports a refusal that began with `start`.
+[[gnu::cold]] inline void report_refusal(const policies& by, const request_start& start, const http::refusal& refusal,
+                                  const ip_address& client) {
+    if (by.observer()) {
+        const http::request none;
+        const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
+        const auto known = observed.context(by);
+        by.observer().on_refusal({known, refusal});
+    }
+}
+
+/// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
+[[gnu::cold]] inline void finish_refusal(const policies& by, const http::refusal& refusal, const ip_address& client,
+                                  http::response& response) {
+    const auto start = start_request(by);
+    http::add_request_id(response, refusal.request != nullptr ? http::request_id_of(*refusal.request, start.id) : start.id.view());
+    report_refusal(by, start, refusal, client);
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
+
 // <tollgate/pipeline/detail/endpoint_caller.hpp>
 #ifndef TOLLGATE_PIPELINE_DETAIL_ENDPOINT_CALLER_HPP
 #define TOLLGATE_PIPELINE_DETAIL_ENDPOINT_CALLER_HPP
@@ -10775,376 +11092,186 @@ private:
 
 #endif  // TOLLGATE_PIPELINE_ROUTE_TABLE_HPP
 
-// <tollgate/pipeline/detail/api_definition.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
-#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+// <tollgate/pipeline/detail/row.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_ROW_HPP
+#define TOLLGATE_PIPELINE_DETAIL_ROW_HPP
 
+/// What `judge` knows of a path: a row of a part. The API, OAuth, the pages and the documentation are parts.
 namespace tollgate::inline v0::pipeline {
 
-/// A protected resource of an API (RFC 9728): the API itself, or a group of its routes.
-struct protected_resource {
-    std::string path;  ///< below the base URL; empty: the API itself
-    std::string url;
-    resource_id id;
-    std::string metadata_path;  ///< the path of its metadata at the origin of the API
-    std::string challenge;      ///< what its Bearer challenges name; empty without an authorization server
-    std::string metadata;       ///< the JSON document; empty without an authorization server
+struct call;
+
+/// What a function of a row did.
+enum class progress : std::uint8_t {
+    goes_on,    ///< its part of the work; the next function is called
+    waits,      ///< nothing, because it has to wait and this thread must not: it is called again on a worker
+    responded,  ///< it wrote the response
 };
 
-/// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
-struct api_definition {
-    /// Throws std::invalid_argument, as the constructor of `account_api` does.
-    TOLLGATE_COLD api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store);
-
-    account_service_settings settings;
-    route_table routes;
-    std::vector<route_pattern> patterns;  ///< patterns of the routes, as views
-    std::vector<protected_resource> resources;       ///< the first one is the API itself
-    std::vector<std::uint8_t> resource_of_route;     ///< an index of `resources` for each route
-    std::string root;                     ///< the path of the base URL
-    std::string documentation_url;        ///< URL that Error objects link to
-    std::string openapi;                  ///< empty without a route that describes the API
-
-    /// Returns the resource that a route belongs to.
-    [[nodiscard]] const protected_resource& resource_of(std::size_t route) const noexcept {
-        return resources[resource_of_route[route]];
-    }
-    /// Returns the resource whose metadata a request names, or null if there is none. Metadata belongs to the origin of the API: at the
-    /// host of pages and OAuth, where it is another one, there is none.
-    [[nodiscard]] const protected_resource* find_metadata(const http::request& request) const noexcept {
-        return request.target.path.starts_with(resource_metadata_root) ? find_resource_metadata(request) : nullptr;
-    }
-
-    static constexpr std::string_view resource_metadata_root = "/.well-known/oauth-protected-resource";
-
-private:
-    TOLLGATE_COLD void add_resources();
-    TOLLGATE_COLD void add_resource(const std::string& path, std::string_view scopes);
-    [[nodiscard]] TOLLGATE_COLD const protected_resource* find_resource_metadata(const http::request& request) const noexcept;
-
-    std::string other_host_;  // the host of pages and OAuth, if it is not that of the API
+/// How the callers of a row prove who they are. The functions set `request_state::auth`.
+struct caller_rule {
+    bool in_body = false;  ///< the credentials may be in the body, so the caller is found when it has arrived
+    http::work_kind work = http::work_kind::other;  ///< what `find` waits for
+    void (*read)(call&) = nullptr;             ///< reads the head; called again before the caller is found again
+    progress (*find)(call&) = nullptr;         ///< looks the caller up
+    progress (*record_use)(call&) = nullptr;   ///< of the credentials, waiting for `work_kind::token_uses`; may be null
+    http::work_kind user_work = http::work_kind::users;  ///< what `find_user` waits for
+    progress (*find_user)(call&) = nullptr;    ///< looks up what is known of the caller's user; may be null
 };
 
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
-
-// <tollgate/pipeline/detail/authenticate.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
-#define TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
-
-/// Who is calling. A stage returns false if it has to wait and must not: it is then called again on a worker, and continues with what
-/// `authentication` holds.
-namespace tollgate::inline v0::pipeline {
-
-enum class auth_state : std::uint8_t {
-    anonymous,        ///< no credentials
-    unchecked,        ///< credentials that have yet to be looked up
-    authenticated,    ///< valid credentials: there is a caller
-    bad_credentials,  ///< malformed, unknown, expired or revoked
-    ambiguous,        ///< more than one Authorization field
-    failed,           ///< a store or directory failed
+/// Which window a request of a row counts in. `count` decides `request_state::limit`, or leaves it empty.
+struct limit_rule {
+    progress (*count)(call&) = nullptr;
 };
 
-/// What is known of the caller so far.
-struct authentication {
-    auth_state state = auth_state::anonymous;
-    bool use_is_due = false;               ///< the use of the token has yet to be recorded
-    std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
-    presented_token token;                 ///< set if that one is a token authenticator
-    std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
-    std::optional<error> failure;            ///< set exactly if failed
-
-    void fail(error reason) noexcept {
-        state = auth_state::failed;
-        caller.reset();
-        failure = std::move(reason);
-    }
+/// Which body a row takes. A row without this rule has no body: it is answered when its head has arrived.
+struct body_rule {
+    progress (*check_sender)(call&) = nullptr;  ///< refuses a form from another site; may be null
+    progress (*check)(call&) = nullptr;         ///< refuses by the head, before the body has arrived and again after it
+    progress (*read)(call&) = nullptr;          ///< reads the body; may be null
 };
 
-/// The number of lines of the authenticator's own field, if it has one.
-[[nodiscard]] inline std::size_t own_lines(const authenticator_ref& authenticator, const http::request& request) noexcept {
-    std::size_t line_count = 0;
-    if (authenticator.field().empty()) [[likely]] return line_count;
-    for (const http::field& line : request.fields) line_count += detail::ascii_iequals(line.name, authenticator.field()) ? 1U : 0U;
-    return line_count;
-}
-
-/// Lets browsers send the authenticators' own fields from other origins, in the response to a preflight that allows a request.
-TOLLGATE_COLD void allow_own_fields(http::response& response, std::span<const authenticator_ref> authenticators);
-
-/// What the request has for this authenticator: the value of its own field, or what follows its scheme in Authorization.
-[[nodiscard]] inline std::optional<std::string_view> credentials_for(const authenticator_ref& authenticator,
-                                                                     const http::request& request) noexcept {
-    if (authenticator.field().empty())
-        return http::detail::credentials_of(request.fields.find(http::field_id::authorization), authenticator.scheme());
-    if (own_lines(authenticator, request) == 0) return std::nullopt;
-    return request.fields.find(authenticator.field());
-}
-
-/// Reads the field with the credentials. Malformed credentials are detected without a store.
-TOLLGATE_DECL void read_authorization(std::span<const authenticator_ref> authenticators, const http::request& request,
-                                      authentication& auth);
-
-/// Looks the credentials up that `read_authorization` has found.
-[[nodiscard]] TOLLGATE_DECL bool find_credential(std::span<const authenticator_ref> authenticators, const credential_source_ref& store,
-                                                 const http::request& request, http::thread_kind thread, instant now,
-                                                 authentication& auth);
-
-/// Records the use of a token, if that is due.
-[[nodiscard]] inline bool record_token_use(const credential_source_ref& store, http::thread_kind thread, instant now,
-                                           const ip_address& client, authentication& auth) noexcept {
-    if (!auth.use_is_due) [[likely]] return true;
-    if (store.may_block() && thread == http::thread_kind::io) return false;
-    auth.use_is_due = false;
-    detail::record_use(store, auth.token, now, &client);
-    return true;
-}
-
-/// Finds the caller's own quota, unless it came with the credential. If the user no longer exists, the credentials are invalid; any other
-/// failure is the directory's, not the caller's.
-[[nodiscard]] TOLLGATE_DECL bool find_quota(const user_directory_ref& users, http::thread_kind thread, authentication& auth,
-                                            std::optional<quota>& own);
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_HPP
-
-// <tollgate/pipeline/detail/decision_age.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
-#define TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
-
-/// A request may wait for its body or for a worker after it was decided who sends it and whether they may. Meanwhile, a session, a
-/// token, a user or an application can end.
-namespace tollgate::inline v0::pipeline {
-
-/// The time for which such a decision holds. A request that waits for longer is judged again before it acts.
-inline constexpr seconds decision_lifetime{1};  // longer than most bodies take to arrive, and shorter than a person takes to notice
-
-/// Returns true if a decision of this time no longer holds. It also does not hold if the clock was set back, because its age is unknown
-/// then.
-[[nodiscard]] constexpr bool is_outdated(instant decided_at, instant now) noexcept {
-    return now < decided_at || now - decided_at > decision_lifetime;
-}
-
-/// The number of repeated judgements of a request. After that, it is refused: the server is overloaded.
-inline constexpr int repeated_judgements_max = 2;
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
-
-// <tollgate/pipeline/detail/error_response.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
-#define TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
-
-/// What all API responses have in common: the Error object, the rate limit fields, `Allow` and `WWW-Authenticate`.
-namespace tollgate::inline v0::pipeline {
-
-/// A page of the documentation, such as `{auth_url}/docs/{slug}/`. Every Error object links to one.
-struct topic {
-    std::string_view slug;
+/// How the responses of a row are written.
+struct response_form {
+    void (*reject)(call&, const rejection&) = nullptr;  ///< a request that a stage refuses
+    void (*fail)(call&, const error&) = nullptr;        ///< the error of a store, a directory or an endpoint
+    void (*add_fields)(call&) = nullptr;                ///< the fields of every response
 };
 
-/// The page about a topic, below a URL that ends in a slash; otherwise the URL is the page about everything.
-[[nodiscard]] inline std::string topic_url(std::string_view documentation_url, topic about) {
-    std::string url{documentation_url};
-    if (url.ends_with('/')) url.append(about.slug).append("/");
-    return url;
-}
-
-inline constexpr topic about_requests{"requests"};
-inline constexpr topic about_authentication{"authentication"};
-inline constexpr topic about_scopes{"scopes"};
-inline constexpr topic about_rate_limits{"rate-limits"};
-inline constexpr topic about_errors{"errors"};
-
-/// Why a stage of the judgement rejects a request: the status, and the message for the client.
-struct rejection {
-    http::status status;
-    std::string_view message;  ///< a message with static storage
-    topic documentation = about_errors;
+/// A part of an endpoint, and the one kind of work that it waits for. An error is written by the row's `fail`.
+struct step {
+    http::work_kind work = http::work_kind::other;
+    result<progress> (*run)(call&) = nullptr;
 };
 
-inline constexpr rejection missing_user_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
-                                              about_requests};
-inline constexpr rejection rate_limit_exceeded{
-    http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.", about_rate_limits};
-
-[[nodiscard]] constexpr http::status to_status(error_kind kind) noexcept {
-    switch (kind) {
-        case error_kind::malformed: return http::status::bad_request;
-        case error_kind::unauthorized: return http::status::unauthorized;
-        case error_kind::forbidden: return http::status::forbidden;
-        case error_kind::not_found: return http::status::not_found;
-        case error_kind::invalid: return http::status::unprocessable_content;
-        case error_kind::conflict: return http::status::conflict;
-        case error_kind::too_many_requests: return http::status::too_many_requests;
-        case error_kind::unavailable: return http::status::service_unavailable;
-        case error_kind::internal: break;
-    }
-    return http::status::internal_server_error;
-}
-
-[[nodiscard]] constexpr topic to_topic(http::status status) noexcept {
-    switch (status) {
-        case http::status::unauthorized: return about_authentication;
-        case http::status::forbidden: return about_scopes;
-        case http::status::too_many_requests: return about_rate_limits;
-        case http::status::bad_request:
-        case http::status::request_timeout:
-        case http::status::content_too_large:
-        case http::status::uri_too_long:
-        case http::status::unsupported_media_type:
-        case http::status::expectation_failed:
-        case http::status::header_fields_too_large:
-        case http::status::not_implemented: return about_requests;
-        default: return about_errors;
-    }
-}
-
-using http::detail::json_field_lines;
-
-/// The Error object, and the fields of a JSON response.
-TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
-                               std::string_view documentation_url, topic about);
-
-/// The rate limit fields, and `X-Request-Id` if an id is given. `X-RateLimit-Reset` is sent exactly when nothing remains.
-TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit, std::string_view request_id = {});
-
-/// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
-TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
-
-/// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy.
-inline void add_transport_security(http::response& response, std::string_view public_url) {
-    constexpr std::string_view secure = "https://";
-    if (detail::ascii_iequals(public_url.substr(0, secure.size()), secure))
-        response.add_prepared_lines("Strict-Transport-Security: max-age=31536000\r\n");
-}
-
-/// `Accept-Encoding: identity` for a body with a content coding (RFC 9110 section 12.5.3).
-inline void add_accepted_coding(const http::request& request, http::response& response) {
-    if (http::detail::has_content_coding(request.fields)) response.add("Accept-Encoding", "identity");
-}
-
-using http::detail::respond_or_error;
-using http::detail::write_or_status;
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
-
-// <tollgate/pipeline/detail/observed_request.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
-#define TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
-
-/// What every handler does for the observer: it gives each request an id, and reports its response.
-namespace tollgate::inline v0::pipeline {
-
-/// The beginning of one request.
-struct request_start {
-    http::unique_id id;  ///< the request id, unless the request has one; also its trace and span
-    instant at{};
-    std::chrono::nanoseconds reading{};  ///< the steady clock, for durations; zero without an observer
+struct row {
+    std::string_view pattern{};            ///< the path in logs and metrics, with static storage
+    const caller_rule* caller = nullptr;   ///< null: credentials are not read
+    const limit_rule* limit = nullptr;     ///< null: requests are not counted
+    const body_rule* body = nullptr;       ///< null: the body is not awaited
+    const response_form* form = nullptr;
+    access_rule access = open_to_all;
+    resource_id resource{};                ///< the resource that tokens must be for
+    std::size_t body_bytes_max = no_body_bound;
+    std::span<const step> steps{};         ///< in this order; the last one responds
+    const void* data = nullptr;            ///< what the endpoint needs; belongs to the part
 };
 
-/// Begins a request at this time, by the clock of the policies. Without an observer, the clock is not read for durations.
-[[nodiscard]] inline request_start start_request(const policies& by, instant now) noexcept {
-    request_start start{http::unique_id::make(), now, {}};
-    if (by.observer()) start.reading = by.clock().steady_now();
-    return start;
-}
-[[nodiscard]] inline request_start start_request(const policies& by) noexcept { return start_request(by, by.clock().now()); }
+/// What a part keeps for one request.
+struct kept_data {
+    kept_data() = default;
+    kept_data(const kept_data&) = delete;
+    kept_data& operator=(const kept_data&) = delete;
+    virtual ~kept_data() = default;
+    /// What observers get to know of an OAuth request.
+    [[nodiscard]] virtual oauth_outcome outcome() const noexcept { return {}; }
+};
 
-/// A request as its observer sees it.
-struct observed_request {
-    const request_start& start;
-    const http::request& request;
+/// A group of paths with their rows.
+class part {
+public:
+    part() = default;
+    part(const part&) = delete;
+    part& operator=(const part&) = delete;
+    virtual ~part() = default;
+
+    /// Returns true if the path of the request belongs to this part.
+    [[nodiscard]] virtual bool serves(const http::request& request) const noexcept = 0;
+    /// Finds the row of a request, which may be one for an unknown path: sets `row` and `pattern`, and where the request has no endpoint
+    /// also `no_row` and `allowed`.
+    virtual void find_row(call& one) const = 0;
+    /// Returns the row of requests without a path of this part, and of those whose User-Agent is refused.
+    [[nodiscard]] virtual const row& unknown_row() const noexcept = 0;
+    /// Responds to a request that the server refused. Never waits.
+    virtual void refuse(const http::refusal& refused, http::response& response) const = 0;
+    /// Returns true if a request may have to wait.
+    [[nodiscard]] virtual bool may_block() const noexcept = 0;
+};
+
+/// The stage at which `judge` continues.
+enum class stage : std::uint8_t { head, caller, use, user, limit, checks, body, client, again, endpoint };
+
+/// What is known of a request so far.
+struct request_state {
+    request_state() noexcept;
+
+    stage next = stage::head;
+    http::work_kind waits_for = http::work_kind::other;  ///< kind of work that `next` waits for
+    bool user_agent_accepted = false;
+    bool is_preflight = false;
+    bool has_waited = false;    ///< for its body or a worker
+    std::uint8_t repeated = 0;  ///< number of repeated judgements
+    std::uint8_t step = 0;      ///< index of the next step
+    const pipeline::part* part = nullptr;
+    const pipeline::row* row = nullptr;
+    std::string_view pattern;   ///< the path in logs and metrics; empty for an unknown path
+    request_start start;
+    instant now;
+    instant judged_at;  ///< when the caller was found; valid if there is a caller
     ip_address client;
-    std::string_view route{};
+    authentication auth;
+    std::optional<quota> own_quota;       ///< the caller's, if it is not the default
+    std::optional<limit_decision> limit;  ///< decision for the caller or the client's address; empty if nothing was counted yet
+    std::optional<rejection> no_row;      ///< why the request has no endpoint: 404, 405 or 501
+    method_set allowed;                   ///< the methods of the path, for OPTIONS and 405; may be empty
+    std::optional<route_match> route;     ///< the API's match
+    const service* route_service = nullptr;  ///< service that `{service}` in the path names
+    std::size_t body_bytes_max = no_body_bound;  ///< bound of a body that has yet to arrive
+    const char* route_path = nullptr;  ///< address of the path when `route` was found; captures are views of it
+    std::unique_ptr<kept_data> kept;   ///< what the part keeps
+};
+// Defined outside of the class, because `request_state()` would first fill all of it, 1.6 kB, with zeros.
+inline request_state::request_state() noexcept = default;
 
-    /// Its context, with the duration until now.
-    [[nodiscard]] request_context context(const policies& by) const noexcept {
-        auto context = without_duration();
-        context.duration = (std::max)(std::chrono::nanoseconds{0}, by.clock().steady_now() - start.reading);
-        return context;
+/// A request on its way to its endpoint.
+struct call {
+    const http::request& request;
+    http::response& response;
+    request_state& state;
+    const tollgate::policies& policies;
+    http::thread_kind thread;  ///< `worker` if the function that is called may wait for its kind of work
+
+    [[nodiscard]] bool may_wait() const noexcept { return thread == http::thread_kind::worker; }
+    [[nodiscard]] const pipeline::row& row() const noexcept { return *state.row; }
+    /// The part of the row, of a class that the function knows.
+    template <class Part>
+    [[nodiscard]] const Part& part() const noexcept {
+        return static_cast<const Part&>(*state.part);
     }
-
-    /// Reports a failure that occurred in it.
-    void report(const policies& by, const error& failure) const noexcept {
-        if (by.observer()) {
-            const auto known = context(by);
-            by.observer().on_problem({failure, &known});
-        }
+    /// What the part keeps for the request, of a class that the function knows; created by the first call.
+    template <class Kept>
+    [[nodiscard]] Kept& kept() const {
+        if (state.kept == nullptr) state.kept = std::make_unique<Kept>();
+        return static_cast<Kept&>(*state.kept);
     }
-
-    /// The `X-Request-Id` of the response.
-    [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
-
-    /// At its end: adds `X-Request-Id` and the caller to the response, and reports request and response.
-    void finish(const policies& by, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
-        http::add_request_id(response, id());
-        report_end(by, response, caller, oauth);
-    }
-    /// Reports request and response at the end of a request whose response already has `X-Request-Id`.
-    void report_end(const policies& by, http::response& response, const caller* caller,
-                    const oauth_outcome& oauth = {}) const noexcept {
-        if (caller != nullptr) response.set_user(caller->user);
-        if (by.observer()) {
-            const auto known = context(by);
-            by.observer().on_request({known, request, response, caller, oauth});
-        }
-    }
-
-private:
-    [[nodiscard]] request_context without_duration() const noexcept {
-        request_context context{.id = id(),
-                                .trace_id = start.id.view(),
-                                .span_id = start.id.span(),
-                                .parent_span_id = {},
-                                .sampled = true,
-                                .route = route,
-                                .client = client,
-                                .at = start.at};
-        if (request.fields.count(http::field_id::traceparent) != 1) return context;
-        if (const auto sent = http::traceparent::parse(request.fields.find(http::field_id::traceparent))) {
-            context.trace_id = sent->trace_id;
-            context.parent_span_id = sent->parent_id;
-            context.sampled = sent->sampled;
-        }
-        return context;
+    [[nodiscard]] observed_request observed() const noexcept { return {state.start, request, state.client, state.pattern}; }
+    /// Refuses the request in the form of its row.
+    progress reject(const rejection& reason) {
+        state.row->form->reject(*this, reason);
+        return progress::responded;
     }
 };
 
-/// Who sent what was refused: where the head arrived, the client that a trusted proxy names, else the peer.
-template <class Settings>
-[[nodiscard]] ip_address client_of(const http::refusal& refusal, const Settings& settings) noexcept {
-    if (refusal.request == nullptr) return refusal.peer;
-    return http::client_address(*refusal.request, settings.trusted_proxies, settings.client_named_by);
-}
-
-/// Reports a refusal that began with `start`.
-[[gnu::cold]] inline void report_refusal(const policies& by, const request_start& start, const http::refusal& refusal,
-                                  const ip_address& client) {
-    if (by.observer()) {
-        const http::request none;
-        const observed_request observed{start, refusal.request != nullptr ? *refusal.request : none, client};
-        const auto known = observed.context(by);
-        by.observer().on_refusal({known, refusal});
-    }
-}
-
-/// At the end of a refusal: adds `X-Request-Id` to the response, and reports it.
-[[gnu::cold]] inline void finish_refusal(const policies& by, const http::refusal& refusal, const ip_address& client,
-                                  http::response& response) {
-    const auto start = start_request(by);
-    http::add_request_id(response, refusal.request != nullptr ? http::request_id_of(*refusal.request, start.id) : start.id.view());
-    report_refusal(by, start, refusal, client);
+/// Finds a row by method among the rows of one path, and sets the state: GET also serves HEAD. Otherwise the request is an OPTIONS, or is
+/// refused. `without_endpoint` is the row of such a request. Either of `get` and `post` may be null.
+inline void find_by_method(call& one, const row* get, const row* post, const row& without_endpoint) {
+    request_state& state = one.state;
+    state.pattern = (get != nullptr ? get : post)->pattern;
+    const auto method = one.request.method == http::method::head ? http::method::get : one.request.method;
+    state.row = method == http::method::get ? get : method == http::method::post ? post : nullptr;
+    if (state.row != nullptr) return;
+    state.row = &without_endpoint;
+    if (get != nullptr) state.allowed.add(http::method::get);
+    if (post != nullptr) state.allowed.add(http::method::post);
+    if (method == http::method::options) return;
+    constexpr std::string_view message = "This path does not support this method; see the Allow header.";
+    state.no_row = rejection{method == http::method::other ? http::status::not_implemented : http::status::method_not_allowed,
+                             message, about_requests};
 }
 
 }  // namespace tollgate::pipeline
 
-#endif  // TOLLGATE_PIPELINE_DETAIL_OBSERVED_REQUEST_HPP
+#endif  // TOLLGATE_PIPELINE_DETAIL_ROW_HPP
 
 // <tollgate/pipeline/detail/stages.hpp>
 #ifndef TOLLGATE_PIPELINE_DETAIL_STAGES_HPP
@@ -11153,34 +11280,6 @@ template <class Settings>
 /// The stages of the judgement, one decision each: `judge.hpp` has their order. A stage takes only what it needs, and reads what
 /// the stages before it have found out. Stages do not write responses.
 namespace tollgate::inline v0::pipeline {
-
-/// The stage at which `judge::advance` continues.
-enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, body, endpoint };
-
-/// The state of a request during its judgement.
-struct judgement {
-    judgement() noexcept;
-
-    stage next = stage::head;
-    http::work_kind waits_for = http::work_kind::other;  ///< kind of work that `next` waits for
-    bool user_agent_accepted = false;
-    bool is_preflight = false;
-    std::uint8_t repeated = 0;       ///< number of repeated judgements
-    request_start start;
-    instant now;
-    instant judged_at;               ///< when the caller was found; valid if there is a caller
-    ip_address client;
-    authentication auth;
-    std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    std::optional<limit_decision> limit;  ///< decision for the caller or the client's address; empty before `stage::limit`
-    std::optional<route_match> route;  ///< empty before the lookup
-    std::optional<rejection> route_rejection;  ///< rejection because there is no route for the request, with a `request_limiter`
-    const service* route_service = nullptr;  ///< service that `{service}` in the path names
-    std::size_t body_bytes_max = no_body_bound;  ///< bound of a body that has yet to arrive
-    const char* route_path = nullptr;  ///< address of the path when `route` was found; captures are views of it
-};
-// Defined outside of the class, because `judgement()` would first fill all of it, 1.6 kB, with zeros.
-inline judgement::judgement() noexcept = default;
 
 /// Converts to what `make` returns: `optional.emplace(made_by{make})` constructs the value in place. A copy would wait for the bytes
 /// just written, longer than a stage takes.
@@ -11206,24 +11305,24 @@ made_by(Make) -> made_by<Make>;
 }
 
 /// Returns the key under which a request counts: its caller, with any token, or otherwise the client's address.
-[[nodiscard]] inline limit_key limit_key_of(const judgement& state) noexcept {
+[[nodiscard]] inline limit_key limit_key_of(const request_state& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);
     return limit_key::of(state.auth.caller->user);
 }
 
 /// The quota of `limit_key_of`.
-[[nodiscard]] inline const quota& quota_of(const account_service_settings& settings, const judgement& state) noexcept {
+[[nodiscard]] inline const quota& quota_of(const account_service_settings& settings, const request_state& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return settings.anonymous_quota;
     return state.own_quota ? *state.own_quota : settings.user_quota;
 }
 
 /// Null if the request has no valid credential.
-[[nodiscard]] inline const caller* caller_of(const judgement& state) noexcept {
+[[nodiscard]] inline const caller* caller_of(const request_state& state) noexcept {
     return state.auth.caller ? &*state.auth.caller : nullptr;
 }
 
 /// Returns true if a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
-[[nodiscard]] inline bool is_counted(const judgement& state) noexcept {
+[[nodiscard]] inline bool is_counted(const request_state& state) noexcept {
     return state.auth.state != auth_state::failed && !state.is_preflight;
 }
 
@@ -11238,10 +11337,10 @@ made_by(Make) -> made_by<Make>;
 /// up. `route` is the pattern of its route. False, and nothing counted, if that needs a worker.
 [[nodiscard]] TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_service_settings& settings,
                                                std::string_view route,
-                                               const http::request& request, http::thread_kind thread, judgement& state);
+                                               const http::request& request, http::thread_kind thread, request_state& state);
 
 /// 429 for a request beyond its quota, after `stage::limit`.
-[[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
+[[nodiscard]] inline std::optional<rejection> check_limit(const request_state& state) noexcept {
     if (state.limit->admitted || !is_counted(state)) return std::nullopt;
     return rate_limit_exceeded;
 }
@@ -11260,10 +11359,10 @@ inline constexpr rejection no_such_resource{http::status::not_found, "Not Found"
 /// method that the path does not have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
 [[nodiscard]] TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, const route_table& routes,
                                                                 const service_catalog& services, std::string_view root,
-                                                                const http::request& request, judgement& state);
+                                                                const http::request& request, request_state& state);
 
 /// Updates the captures: the server may have moved the request to a larger buffer since its route was found.
-inline void relocate_captures(const http::request& request, judgement& state) noexcept {
+inline void relocate_captures(const http::request& request, request_state& state) noexcept {
     const char* const path = request.target.path.data();
     if (path == state.route_path) return;
     const auto before = reinterpret_cast<std::uintptr_t>(state.route_path);
@@ -11273,7 +11372,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 }
 
 /// Returns the rejection (400) for credentials in two fields, of which neither can be preferred.
-[[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
+[[nodiscard]] inline std::optional<rejection> check_one_authorization(const request_state& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
     return rejection{http::status::bad_request, "Send one Authorization header only, and no other credentials.", about_authentication};
 }
@@ -11293,7 +11392,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 /// 401 for invalid credentials, on an open route too: a program with a revoked token learns of it at once. A token for other resources is
 /// invalid here. 401 where credentials are required and missing, 403 where their scopes do not suffice.
 [[nodiscard]] TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule,
-                                                                  resource_id resource, judgement& state);
+                                                                  resource_id resource, request_state& state);
 
 /// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
 [[nodiscard]] TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept;
@@ -11309,232 +11408,279 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_STAGES_HPP
 
-// <tollgate/pipeline/detail/write_rejection.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
-#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
-
-/// The responses to requests that are not accepted.
-namespace tollgate::inline v0::pipeline {
-
-/// The response to a request that a stage rejects, without the fields that every response has.
-TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const judgement& state, const api_definition& api, std::span<const authenticator_ref> authenticators);
-
-/// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const api_definition& api,
-                                      std::span<const authenticator_ref> authenticators);
-
-/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
-template <class Settings>
-[[gnu::cold]] void respond_refusal(const policies& by, const Settings& settings, std::string_view documentation_url,
-                                   const http::refusal& refusal, http::response& response) {
-    const auto client = client_of(refusal, settings);
-    const auto now = by.clock().now();
-    const auto limit = peek_or_unused(by.limiter(), limit_key::of(client), settings.anonymous_quota, now);
-    http::add_retry_after(response, refusal.status);
-    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
-    add_rate_limit_fields(response, limit);
-    add_transport_security(response, settings.auth_url);
-    http::add_cors_fields(settings.cors_origins, refusal, response);
-    finish_refusal(by, refusal, client, response);
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
-
 // <tollgate/pipeline/judge.hpp>
 #ifndef TOLLGATE_PIPELINE_JUDGE_HPP
 #define TOLLGATE_PIPELINE_JUDGE_HPP
 
 namespace tollgate::inline v0::pipeline {
 
-/// Judges the requests of an API, and writes their responses. It refers to members of the API.
+/// Judges every request, for the API, OAuth, the pages and the documentation alike, and calls its endpoint. It refers to the parts, whose
+/// rows say what differs: who the callers are, which window counts, which body is read, how errors are written, and what the endpoint
+/// waits for.
 ///
 /// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the thread that read
-/// the request as long as it does not have to wait. If it must wait for a store, the directory or the limiter, it sets the kind of work
-/// (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues at that stage. The worker waits for nothing
-/// else: a stage that must wait for another kind returns `needs_worker` again. Only the last stage, the endpoint, may wait for several
-/// kinds.
+/// the request as long as it does not have to wait. If it must wait for a store, the directory, the sessions or the limiter, it names the
+/// kind of work and returns `needs_worker`. The next call, on a worker, continues at that stage. The worker waits for nothing else: a
+/// stage that must wait for another kind returns `needs_worker` again.
 ///
 /// No stage runs twice, with one exception: if the request waited for so long that the decision about its caller no longer holds
-/// (`is_outdated`), the caller is found again, and the access is checked again. The request is counted once.
-struct judge {
-    const api_definition& api;
-    const user_directory_ref& users;
-    const credential_source_ref& store;
-    const tollgate::policies& policies;
-    const router_ref& router;
-    const api_context& context;  ///< the first argument of `api_call`
+/// (`is_outdated`), the caller is found again, and the access is checked again, before the endpoint acts. The request is counted once.
+class judge {
+public:
+    /// `policies`, `settings` and the parts must outlive the object. The first part that serves a path has its rows; the last part has
+    /// the paths that no part serves, and the refusals of hosts and of requests without a User-Agent.
+    judge(const tollgate::policies& policies, const account_service_settings& settings, std::vector<const part*> parts)
+        : policies_{policies}, settings_{settings}, parts_{std::move(parts)} {}
 
-    /// Judges a request until its response is complete or it must wait. Throws what policies and endpoints throw, and std::bad_alloc; call
-    /// `respond_error` then. The server itself refuses malformed HTTP.
-    http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
-        using http::work_kind;
-        const auto thread_for = [&](work_kind kind) {
-            return state.waits_for == kind ? thread : http::thread_kind::io;
-        };
-        // The time is read only where it matters: most requests do not wait, and read it once.
-        if (state.auth.state == auth_state::authenticated && is_outdated(state.judged_at, policies.clock().now())) [[unlikely]] {
-            if (state.repeated == repeated_judgements_max) {
-                respond_error(unavailable("the request was judged too often"), request, response, state);
-                return http::handle_step::done;
-            }
-            judge_again(request, state);
-        }
-        switch (state.next) {
-            case stage::head:
-                state.start = start_request(policies, state.now);
-                state.client = http::client_address(request, api.settings.trusted_proxies, api.settings.client_named_by);
-                // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate
-                // limit has been checked.
-                state.user_agent_accepted = accepts_user_agent(policies.agent_rule(), request);
-                // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
-                state.is_preflight = state.user_agent_accepted && http::is_preflight(request);
-                if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators(), request, state.auth);
-                [[fallthrough]];
-            case stage::credential:
-                if (!find_credential(policies.authenticators(), store, request, thread_for(work_kind::credentials), state.now, state.auth))
-                    return wait_at(stage::credential, work_kind::credentials, state);
-                state.judged_at = state.now;
-                if (thread_for(work_kind::credentials) == http::thread_kind::worker) state.judged_at = policies.clock().now();
-                [[fallthrough]];
-            case stage::use:
-                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
-                    return wait_at(stage::use, work_kind::token_uses, state);
-                [[fallthrough]];
-            case stage::quota:
-                if (!find_quota(users, thread_for(work_kind::users), state.auth, state.own_quota))
-                    return wait_at(stage::quota, work_kind::users, state);
-                [[fallthrough]];
-            case stage::limit:
-                if (!state.limit && !count(request, thread_for(work_kind::limits), state))
-                    return wait_at(stage::limit, work_kind::limits, state);
-                [[fallthrough]];
-            case stage::checks:
-                if (const auto rejected = check_limit(state)) return reject(*rejected, request, response, state);
-                if (!state.user_agent_accepted) return reject(missing_user_agent, request, response, state);
-                if (const auto rejected = check_one_authorization(state)) return reject(*rejected, request, response, state);
-                if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
-                if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
-                if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policies.scope_checker(), api.routes[state.route->route].access,
-                                                       api.resource_of(state.route->route).id, state))
-                    return reject(*rejected, request, response, state);
-                [[fallthrough]];
-            case stage::body:
-                if (const auto rejected =
-                        check_body(request, api.routes[state.route->route].reads_body, api.routes[state.route->route].body_bytes_max))
-                    return reject(*rejected, request, response, state);
-                if (request.body_state == http::body_state::pending) {
-                    state.next = stage::body;
-                    state.body_bytes_max = api.routes[state.route->route].body_bytes_max;
-                    return http::handle_step::needs_body;
-                }
-                [[fallthrough]];
-            case stage::endpoint: break;
-        }
-        return respond_endpoint(request, response, state, thread_for(api.routes[state.route->route].work));
+    /// Implements `http::resumable_handler`.
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& memory,
+                                            http::thread_kind thread) const noexcept {
+        auto& state = memory.get<request_state>();
+        if (state.next == stage::head) state.now = memory.time_by(policies_.clock());
+        const auto next = advance(request, response, state, thread);
+        memory.set_waits_for(state.waits_for);
+        memory.set_body_bytes_max(state.body_bytes_max);
+        return next;
     }
 
-    /// Writes the response after an exception. Never waits.
-    void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
-        if (!state.limit) {
-            state.limit = peek_or_unused(policies.limiter(), limit_key_of(state), quota_of(api.settings, state), state.now);
-        }
-        fail(failure, request, response, state);
+    /// Implements `http::handler`: this thread may wait for everything.
+    void handle(const http::request& request, http::response& response) const noexcept {
+        request_state state;
+        state.now = policies_.clock().now();
+        while (advance(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
+    }
+
+    /// Implements `http::handler`. The part at the path of the refused request responds. Never waits.
+    void handle(const http::refusal& refused, http::response& response) const noexcept {
+        const http::request unknown;
+        const http::request& known = refused.request != nullptr ? *refused.request : refused.partial != nullptr ? *refused.partial : unknown;
+        refuse(part_of(known), refused, response);
+    }
+
+    /// Responds to a refusal as the last part does. Never waits.
+    void refuse(const http::refusal& refused, http::response& response) const noexcept { refuse(*parts_.back(), refused, response); }
+
+    /// Returns true if a request may have to wait.
+    [[nodiscard]] bool may_block() const noexcept {
+        return policies_.limiter().may_block() ||
+               std::any_of(parts_.begin(), parts_.end(), [](const part* each) { return each->may_block(); });
     }
 
 private:
+    http::handle_step advance(const http::request& request, http::response& response, request_state& state,
+                              http::thread_kind thread) const noexcept {
+        if (state.next == stage::head && !settings_.allowed_hosts.allows(request)) {
+            // This server has no pages for the host.
+            refuse({http::status::misdirected_request, "This server does not serve the requested host.", request.peer, request.secure,
+                    &request},
+                   response);
+            return http::handle_step::done;
+        }
+        auto next = http::handle_step::done;
+        call one{request, response, state, policies_, http::thread_kind::io};
+        const request_scope scope{request, state.start.id};
+        respond_or_error(
+            response, [&] { next = advance(one, thread); }, [&](const error& thrown) { respond_error(one, thrown); });
+        return next;
+    }
+
+    /// Judges a request until its response is complete or it must wait.
+    http::handle_step advance(call& one, http::thread_kind thread) const {
+        using http::work_kind;
+        request_state& state = one.state;
+        // Sets what the next function may do; returns its argument.
+        const auto waiting_for = [&](work_kind kind) {
+            one.thread = state.waits_for == kind ? thread : http::thread_kind::io;
+            return kind;
+        };
+        const auto wait_at = [&](stage next, work_kind kind) {
+            state.next = next;
+            state.waits_for = kind;
+            state.has_waited = true;
+            return http::handle_step::needs_worker;
+        };
+        // `find(in_body)`: the caller of a row whose credentials are there.
+        const auto find = [&](bool in_body) {
+            const caller_rule* rule = state.row->caller;
+            if (rule == nullptr || rule->in_body != in_body) return progress::goes_on;
+            waiting_for(rule->work);
+            const auto found = rule->find(one);
+            if (found == progress::goes_on) state.judged_at = one.may_wait() ? policies_.clock().now() : state.now;
+            return found;
+        };
+        const auto find_user = [&] {
+            const caller_rule* rule = state.row->caller;
+            if (rule == nullptr || rule->find_user == nullptr) return progress::goes_on;
+            waiting_for(rule->user_work);
+            return rule->find_user(one);
+        };
+        const auto count = [&] {
+            if (state.row->limit == nullptr || state.limit) return progress::goes_on;
+            waiting_for(work_kind::limits);
+            return state.row->limit->count(one);
+        };
+        for (;;) switch (state.next) {
+                case stage::head: read_head(one); [[fallthrough]];
+                case stage::caller:
+                    if (find(false) == progress::waits) return wait_at(stage::caller, state.row->caller->work);
+                    [[fallthrough]];
+                case stage::use:
+                    if (state.auth.use_is_due) [[unlikely]] {
+                        waiting_for(work_kind::token_uses);
+                        if (state.row->caller->record_use(one) == progress::waits) return wait_at(stage::use, work_kind::token_uses);
+                    }
+                    [[fallthrough]];
+                case stage::user:
+                    if (find_user() == progress::waits) return wait_at(stage::user, state.row->caller->user_work);
+                    [[fallthrough]];
+                case stage::limit:
+                    if (count() == progress::waits) return wait_at(stage::limit, work_kind::limits);
+                    [[fallthrough]];
+                case stage::checks:
+                    if (check(one) == progress::responded) return finish(one);
+                    [[fallthrough]];
+                case stage::body:
+                    if (const body_rule* rule = state.row->body; rule != nullptr) {
+                        if (rule->check(one) == progress::responded) return finish(one);
+                        if (one.request.body_state == http::body_state::pending) {
+                            state.next = stage::body;
+                            state.has_waited = true;
+                            state.body_bytes_max = state.row->body_bytes_max;
+                            return http::handle_step::needs_body;
+                        }
+                        if (rule->read != nullptr && rule->read(one) == progress::responded) return finish(one);
+                    }
+                    [[fallthrough]];
+                case stage::client:
+                    if (state.row->caller != nullptr && state.row->caller->in_body) {
+                        if (find(true) == progress::waits) return wait_at(stage::client, state.row->caller->work);
+                        if (find_user() == progress::waits) return wait_at(stage::client, state.row->caller->user_work);
+                        if (count() == progress::waits) return wait_at(stage::client, work_kind::limits);
+                        if (check_caller(one) == progress::responded) return finish(one);
+                    }
+                    [[fallthrough]];
+                case stage::again:
+                    // The time is read only where it matters: most requests do not wait, and read it once.
+                    if (state.has_waited && state.auth.state == auth_state::authenticated &&
+                        is_outdated(state.judged_at, policies_.clock().now())) [[unlikely]] {
+                        if (state.repeated == repeated_judgements_max) return fail(one, unavailable("the request was judged too often"));
+                        judge_again(one);
+                        continue;
+                    }
+                    [[fallthrough]];
+                case stage::endpoint:
+                    for (const auto steps = state.row->steps; state.step < steps.size(); ++state.step) {
+                        const step& next = steps[state.step];
+                        waiting_for(next.work);
+                        const auto done = next.run(one);
+                        if (!done) return fail(one, done.error());
+                        if (*done == progress::waits) return wait_at(stage::again, next.work);
+                        if (*done == progress::responded) break;
+                    }
+                    return finish(one);
+            }
+    }
+
+    [[nodiscard]] const part& part_of(const http::request& request) const noexcept {
+        for (const part* each : parts_)
+            if (each->serves(request)) return *each;
+        return *parts_.back();
+    }
+
+    /// Finds the row, and reads the credentials that its callers send.
+    void read_head(call& one) const {
+        request_state& state = one.state;
+        state.start = start_request(policies_, state.now);
+        state.client = http::client_address(one.request, settings_.trusted_proxies, settings_.client_named_by);
+        // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate limit
+        // has been checked.
+        state.user_agent_accepted = accepts_user_agent(policies_.agent_rule(), one.request);
+        if (!state.user_agent_accepted) {
+            state.part = parts_.back();
+            state.row = &state.part->unknown_row();
+            return;
+        }
+        state.part = &part_of(one.request);
+        state.part->find_row(one);
+        // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
+        state.is_preflight = http::is_preflight(one.request);
+        if (!state.is_preflight && state.row->caller != nullptr) state.row->caller->read(one);
+    }
+
     /// Continues at the caller, as if the request had just arrived.
-    void judge_again(const http::request& request, judgement& state) const {
+    void judge_again(call& one) const {
+        request_state& state = one.state;
         ++state.repeated;
-        state.now = policies.clock().now();
+        state.now = policies_.clock().now();
         state.auth = {};
-        read_authorization(policies.authenticators(), request, state.auth);
-        state.next = stage::credential;  // `waits_for` stays, because the worker may still wait for that kind
+        state.row->caller->read(one);
+        state.next = state.row->caller->in_body ? stage::client : stage::caller;  // `waits_for` stays: the worker may still wait for it
     }
 
-    [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
-        state.next = next;
-        state.waits_for = kind;
-        return http::handle_step::needs_worker;
+    /// The checks of what is known of the request, in this order.
+    progress check(call& one) const {
+        request_state& state = one.state;
+        if (state.limit)
+            if (const auto rejected = check_limit(state)) return one.reject(*rejected);
+        if (!state.user_agent_accepted) return one.reject(missing_user_agent);
+        if (const auto rejected = check_one_authorization(state)) return one.reject(*rejected);
+        if (state.auth.failure) return write_failure(one, *state.auth.failure);
+        if (state.no_row) [[unlikely]] {
+            if (!state.allowed.empty()) add_allow(one.response, state.allowed);
+            return one.reject(*state.no_row);
+        }
+        if (!state.allowed.empty()) [[unlikely]] {  // OPTIONS
+            one.response.set_status(http::status::no_content);
+            add_allow(one.response, state.allowed);
+            return progress::responded;
+        }
+        if (const body_rule* rule = state.row->body; rule != nullptr && rule->check_sender != nullptr)
+            if (rule->check_sender(one) == progress::responded) return progress::responded;
+        return state.row->caller != nullptr && state.row->caller->in_body ? progress::goes_on : check_caller(one);
     }
 
-    /// Counts the request. The route is looked up this early only for a limiter that needs it: a 429 should stay cheap.
-    [[nodiscard]] bool count(const http::request& request, http::thread_kind thread, judgement& state) const {
-        if (policies.limiter().chooses_windows() && state.route_path == nullptr)
-            state.route_rejection = find_route(router, api.routes, api.settings.services, api.root, request, state);
-        return count_request(policies.limiter(), api.settings, pattern_of(state), request, thread, state);
+    progress check_caller(call& one) const {
+        if (one.state.auth.failure) return write_failure(one, *one.state.auth.failure);
+        if (const auto rejected = check_access(policies_.scope_checker(), one.row().access, one.row().resource, one.state))
+            return one.reject(*rejected);
+        return progress::goes_on;
     }
 
-    [[nodiscard]] std::optional<rejection> route_of(const http::request& request, judgement& state) const {
-        if (policies.limiter().chooses_windows()) return state.route_rejection;
-        return find_route(router, api.routes, api.settings.services, api.root, request, state);
+    /// Writes the error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
+    progress write_failure(call& one, const error& failure) const {
+        if (to_number(to_status(failure.kind)) >= 500) one.observed().report(policies_, failure);
+        one.row().form->fail(one, failure);
+        return progress::responded;
+    }
+    http::handle_step fail(call& one, const error& failure) const {
+        write_failure(one, failure);
+        return finish(one);
     }
 
-    /// Returns the pattern of the request's route, or an empty text if the path has no route.
-    [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
-        const bool has_route = state.route_path != nullptr && state.route->result != route_match::kind::unknown_path;
-        return has_route ? api.routes[state.route->route].path : std::string_view{};
+    /// Writes the response after an exception. Never waits.
+    void respond_error(call& one, const error& thrown) const {
+        if (one.state.row == nullptr) {  // thrown where it was looked up
+            one.state.part = parts_.back();
+            one.state.row = &one.state.part->unknown_row();
+        }
+        one.thread = http::thread_kind::io;
+        fail(one, thrown);
     }
 
-    [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
-        return {state.start, request, state.client, pattern_of(state)};
-    }
-
-    http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
-        const auto observation = observed(request, state);
-        add_rate_limit_fields(response, *state.limit, observation.id());
-        add_transport_security(response, api.settings.base_url);
-        http::add_cors_fields(api.settings.cors_origins, request, response);
-        if (state.is_preflight) allow_own_fields(response, policies.authenticators());
-        const auto* caller = caller_of(state);
-        if (policies.usage() != nullptr && caller != nullptr)
-            policies.usage()->record(*caller, to_number(response.status()) >= 400, state.now);
-        observation.report_end(policies, response, caller);
+    http::handle_step finish(call& one) const {
+        request_state& state = one.state;
+        one.row().form->add_fields(one);
+        one.observed().report_end(policies_, one.response, caller_of(state), state.kept != nullptr ? state.kept->outcome() : oauth_outcome{});
         return http::handle_step::done;
     }
 
-    /// Responds with the error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
-        replace_with_error(response, failure, state, api, policies.authenticators());
-        return finish(request, response, state);
+    static void refuse(const part& at, const http::refusal& refused, http::response& response) noexcept {
+        write_or_status(response, refused.status, [&] { at.refuse(refused, response); });
     }
 
-    http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
-                             const judgement& state) const {
-        write_rejection(response, rejection, request, state, api, policies.authenticators());
-        return finish(request, response, state);
-    }
-
-    http::handle_step respond_options(const http::request& request, http::response& response, const judgement& state) const {
-        response.set_status(http::status::no_content);
-        add_allow(response, state.route->allowed);
-        return finish(request, response, state);
-    }
-
-    /// Calls the endpoint, on a worker if it has to wait.
-    http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
-                                       http::thread_kind thread) const {
-        const route& found = api.routes[state.route->route];
-        const bool may_block = users.may_block() || (store.may_block() && found.work != http::work_kind::users);
-        relocate_captures(request, state);
-        api_call call{context, request, response, caller_of(state), state.client, state.now};
-        result<void> done;
-        if (may_block && thread == http::thread_kind::io) {
-            auto without_waiting = found.call_without_waiting(call, *state.route, state.route_service);
-            if (!without_waiting) return wait_at(stage::endpoint, found.work, state);
-            done = *std::move(without_waiting);
-        } else {
-            done = found.call(call, *state.route, state.route_service);
-        }
-        if (!done) return fail(done.error(), request, response, state);
-        const bool has_type = !response.field_block().empty() && !response.find("Content-Type").empty();
-        if (!response.body().empty() && !has_type) response.add_prepared_lines(json_field_lines);
-        return finish(request, response, state);
-    }
+    const tollgate::policies& policies_;
+    const account_service_settings& settings_;
+    std::vector<const part*> parts_;
 };
 
 }  // namespace tollgate::pipeline
@@ -13884,8 +14030,10 @@ static_assert(http::handler<api_documentation>);
 namespace tollgate::inline v0 {
 
 namespace pipeline {
-struct judgement;
-}
+class api_part;
+class judge;
+class part;
+}  // namespace pipeline
 
 /// A reference to the parts of a store that an `account_api` needs: the credentials, and the webhooks if the store is a `hook_store`. The
 /// store must outlive the reference.
@@ -13939,12 +14087,13 @@ public:
     account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, route_table table)
         : account_api{std::move(settings), users, store, default_policies(), std::move(table)} {}
 
-    // Not copyable, because routes and endpoints point into the object.
+    TOLLGATE_COLD ~account_api();
+
     account_api(const account_api&) = delete;
     account_api& operator=(const account_api&) = delete;
 
     /// Returns true if handling a request may block.
-    [[nodiscard]] bool may_block() const noexcept { return may_block_; }
+    [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept;
 
     /// Implements `http::handler`: responds on this thread, which may block.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
@@ -13964,35 +14113,27 @@ public:
     }
 
     /// Returns the API's OpenAPI 3.1 description, which is the response to `{base_url}/openapi.json`. Empty without `openapi_routes()`.
-    [[nodiscard]] const std::string& openapi() const noexcept { return definition_.openapi; }
+    [[nodiscard]] TOLLGATE_DECL const std::string& openapi() const noexcept;
 
     /// Returns an argument of the constructor. Other handlers may share the policies: give them a copy.
-    [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
-    [[nodiscard]] const account_service_settings& settings() const noexcept { return definition_.settings; }
-    [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
+    [[nodiscard]] TOLLGATE_DECL const tollgate::policies& policies() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const route_table& table() const noexcept;
     /// Returns the URLs for which applications can ask for tokens (RFC 8707): the base URL, then those of groups of routes.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> resource_urls() const;
     /// Returns the paths of the metadata of these resources (RFC 9728), which the API serves in addition to everything below its root.
     /// Empty without an authorization server.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> metadata_paths() const;
     /// Returns the path of the base URL.
-    [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
+    [[nodiscard]] TOLLGATE_DECL std::string_view root() const noexcept;
 
 private:
-    /// Responds if the request names the metadata of a resource, and returns true.
-    [[nodiscard]] bool respond_metadata(const http::request& request, http::response& response) noexcept;
-    TOLLGATE_COLD void write_metadata(const pipeline::protected_resource& resource, const http::request& request,
-                                      http::response& response);
-    [[nodiscard]] TOLLGATE_DECL http::handle_step judge(const http::request& request, http::response& response,
-                                                        pipeline::judgement& state, http::thread_kind thread) noexcept;
+    friend class account_service;
 
-    pipeline::api_definition definition_;
-    user_directory_ref users_;
-    credential_source_ref store_;
-    tollgate::policies policies_;
-    owned<router_ref> router_;
-    api_context context_;
-    bool may_block_;
+    [[nodiscard]] TOLLGATE_DECL const pipeline::part& part() const noexcept;
+
+    std::unique_ptr<const pipeline::api_part> part_;
+    std::unique_ptr<const pipeline::judge> judge_;
 };
 
 }  // namespace tollgate
@@ -24901,6 +25042,155 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 
 #endif  // TOLLGATE_HTTP_DETAIL_CORS_IPP
 
+// <tollgate/pipeline/detail/error_response.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
+#define TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
+                               std::string_view documentation_url, topic about) {
+    response.set_status(status);
+    response.add_prepared_lines(json_field_lines);
+    http::json_writer body{response.body()};
+    body.begin_object();
+    body.member("message").string(message);
+    body.member("documentation_url").string(topic_url(documentation_url, about));
+    body.end_object();
+}
+
+TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit,
+                                         std::string_view request_id) {
+    // Every response has these three: assembled here, they are one append instead of fourteen.
+    std::array<char, 112 + http::request_id_bytes_max> prepared;
+    char* end = prepared.data();
+    const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
+    const auto put_number = [&](std::uint32_t number) { end = detail::put_decimal(end, number); };
+    put("X-RateLimit-Limit: ");
+    put_number(limit.limit);
+    put("\r\nX-RateLimit-Remaining: ");
+    put_number(limit.remaining);
+    put("\r\n");
+    if (!request_id.empty()) {
+        put("X-Request-Id: ");
+        put(request_id);
+        put("\r\n");
+    }
+    response.add_prepared_lines({prepared.data(), static_cast<std::size_t>(end - prepared.data())});
+    if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
+}
+
+TOLLGATE_COLD void add_allow(http::response& response, method_set allowed) {
+    if (allowed.contains(http::method::get)) allowed.add(http::method::head);
+    allowed.add(http::method::options);
+    std::string list;
+    for (const auto each : {http::method::get, http::method::head, http::method::post, http::method::put, http::method::patch,
+                            http::method::delete_, http::method::options})
+        if (allowed.contains(each)) list.append(list.empty() ? "" : ", ").append(to_text(each));
+    if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
+
+// <tollgate/pipeline/detail/authenticate.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_IPP
+#define TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+TOLLGATE_COLD void allow_own_fields(http::response& response, std::span<const authenticator_ref> authenticators) {
+    if (response.find("Access-Control-Allow-Headers").empty()) return;
+    for (const authenticator_ref& each : authenticators)
+        if (!each.field().empty())
+            if (const auto name = http::field_value::from(each.field())) response.add("Access-Control-Allow-Headers", *name);
+}
+
+TOLLGATE_DECL void read_authorization(std::span<const authenticator_ref> authenticators, const http::request& request,
+                                      authentication& auth) {
+    std::size_t line_count = request.fields.count(http::field_id::authorization);
+    for (const authenticator_ref& each : authenticators) line_count += own_lines(each, request);
+    if (line_count == 0) return;
+    if (line_count > 1) {
+        auth.state = auth_state::ambiguous;
+        return;
+    }
+    auth.state = auth_state::bad_credentials;
+    for (std::size_t i = 0; i < authenticators.size(); ++i) {
+        const auto credentials = credentials_for(authenticators[i], request);
+        if (!credentials) continue;
+        auth.authenticator = static_cast<std::uint8_t>(i);
+        if (!authenticators[i].reads_tokens() || authenticators[i].read(*credentials, auth.token)) auth.state = auth_state::unchecked;
+        return;
+    }
+}
+
+/// Takes what a store holds under the presented token; null if there is none.
+inline void take_credential(const authenticator_ref& authenticator, const credential_source_ref& store, const token_credential* stored,
+                            instant now, authentication& auth) noexcept {
+    auth.state = auth_state::bad_credentials;
+    if (stored == nullptr || !detail::accepts(*stored, auth.token, now)) return;
+    auth.state = auth_state::authenticated;
+    detail::make_caller(auth.caller, *stored, auth.token.kind);
+    auth.use_is_due = store.records_uses() && authenticator.use_is_due(stored->last_used_at, now);
+}
+
+/// Looks the token up: in the cache of a blocking store if the thread must not wait, else in the store.
+[[nodiscard]] inline bool find_token_credential(const authenticator_ref& authenticator, const credential_source_ref& store,
+                                                http::thread_kind thread, instant now, authentication& auth) {
+    if (store.may_block() && thread == http::thread_kind::io) {
+        const auto cached = store.cached_credential(detail::key_of(auth.token));
+        if (cached.is_unknown()) return false;
+        take_credential(authenticator, store, cached.is_hit() ? &*cached : nullptr, now, auth);
+        return true;
+    }
+    auto found = store.find_credential(detail::key_of(auth.token));
+    if (!found) auth.fail(std::move(found).error());
+    else take_credential(authenticator, store, *found ? &**found : nullptr, now, auth);
+    return true;
+}
+
+TOLLGATE_DECL bool find_credential(std::span<const authenticator_ref> authenticators, const credential_source_ref& store,
+                                   const http::request& request, http::thread_kind thread, instant now, authentication& auth) {
+    if (auth.state != auth_state::unchecked) return true;
+    const authenticator_ref& authenticator = authenticators[auth.authenticator];
+    if (authenticator.reads_tokens()) return find_token_credential(authenticator, store, thread, now, auth);
+    if ((store.may_block() || authenticator.may_block()) && thread == http::thread_kind::io) return false;
+    auto caller = authenticator.identify(credentials_for(authenticator, request).value_or(std::string_view{}), store, now);
+    if (!caller) {
+        auth.fail(std::move(caller).error());
+        return true;
+    }
+    auth.state = *caller ? auth_state::authenticated : auth_state::bad_credentials;
+    if (*caller) auth.caller.emplace(**caller);
+    return true;
+}
+
+TOLLGATE_DECL bool find_quota(const user_directory_ref& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
+    if (auth.state != auth_state::authenticated) return true;
+    if (auth.caller->known) {
+        own = auth.caller->known->own_quota;
+        return true;
+    }
+    if (!users.has_quotas()) return true;
+    if (users.may_block() && thread == http::thread_kind::io) return false;
+    auto found = users.quota_of(auth.caller->user);
+    if (found) {
+        own = *found;
+    } else if (found.error().kind == error_kind::not_found) {
+        auth.state = auth_state::bad_credentials;
+        auth.caller.reset();
+    } else {
+        auth.fail(std::move(found).error());
+    }
+    return true;
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_IPP
+
 // <tollgate/http/detail/form_body.hpp>
 #ifndef TOLLGATE_HTTP_DETAIL_FORM_BODY_HPP
 #define TOLLGATE_HTTP_DETAIL_FORM_BODY_HPP
@@ -25031,275 +25321,6 @@ TOLLGATE_COLD route make_row(http::method method, std::string_view path, access_
 
 #endif  // TOLLGATE_PIPELINE_ROUTE_TABLE_IPP
 
-// <tollgate/pipeline/detail/api_definition.ipp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
-#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
-
-namespace tollgate::inline v0::pipeline {
-
-/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which a sum of tables may have,
-/// and for a route that could never succeed: it needs a scope that no service declares, or webhooks although the store has none.
-[[nodiscard]] inline std::vector<route_pattern> patterns_of(const route_table& table, const service_catalog& services, bool has_hooks) {
-    std::vector<route_pattern> patterns;
-    for (const route& each : table) {
-        const auto refuse = [&each](std::string_view before, std::string_view behind) {
-            throw std::invalid_argument{detail::concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
-        };
-        for (const auto& other : patterns)
-            if (route_key(other.method, other.path) == route_key(each.method, each.path)) refuse("two routes for ", {});
-        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
-            refuse({}, detail::concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
-        if (each.needs_hooks && !has_hooks) refuse({}, " needs a hook_store; read tollgate/contract/hook_store.hpp");
-        patterns.push_back({each.method, each.path});
-    }
-    return patterns;
-}
-
-TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store)
-    : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
-                             has_hook_store)} {
-    // Paths are appended to them.
-    detail::remove_final_slashes(settings.base_url);
-    root = http::url::root(settings.base_url, "base_url").path;
-    static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
-    detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
-    documentation_url = documentation_url_of(settings);
-    add_resources();
-    for (const route& each : routes)
-        if (each.describe != nullptr) openapi = each.describe(settings, routes);
-}
-
-/// The metadata of a protected resource (RFC 9728 section 2): a JSON object.
-[[nodiscard]] inline std::string make_resource_metadata(const account_service_settings& settings, std::string_view url,
-                                                        const std::vector<std::string>& scopes) {
-    std::string text;
-    http::json_writer json{text};
-    json.begin_object();
-    json.member("resource").string(url);
-    json.member("authorization_servers").begin_array().string(settings.auth_url).end_array();
-    json.member("scopes_supported").begin_array();
-    for (const auto& each : scopes) json.string(each);
-    json.end_array();
-    json.member("bearer_methods_supported").begin_array().string("header").end_array();
-    if (!settings.documentation_url.empty()) json.member("resource_documentation").string(settings.documentation_url);
-    json.end_object();
-    return text;
-}
-
-TOLLGATE_COLD void api_definition::add_resource(const std::string& path, std::string_view scopes) {
-    protected_resource added{.path = path,
-                             .url = settings.base_url + path,
-                             .id = resource_id_of(http::url::root(settings.base_url, "base_url").origin() + root + path),
-                             .metadata_path = std::string{resource_metadata_root}.append(root).append(path),
-                             .challenge = {},
-                             .metadata = {}};
-    for (const auto& each : resources)
-        if (each.id == added.id) throw std::invalid_argument{"tollgate: two resources have the URL " + added.url};
-    if (settings.has_authorization_server) {
-        const auto origin = settings.base_url.substr(0, settings.base_url.size() - root.size());
-        added.challenge = detail::concat({", resource_metadata=\"", origin, added.metadata_path, "\""});
-        std::vector<std::string> names;
-        const auto add_scope = [&](std::string_view scope) {
-            if (std::find(names.begin(), names.end(), scope) == names.end()) names.emplace_back(scope);
-        };
-        if (!path.empty()) {
-            const auto parsed = scope_set::parse(scopes);
-            if (!parsed || !parsed->for_each([&](std::string_view each) { return settings.services.has_scope(each); }))
-                throw std::invalid_argument{detail::concat({"tollgate: the resource ", path, " names an unknown scope: ", scopes})};
-            for (const route& each : routes)
-                if (each.resource == path && each.access.callers == access_rule::kind::scope && scopes.empty())
-                    add_scope(each.access.scope);
-            parsed->for_each([&](std::string_view each) { return add_scope(each), true; });
-        }
-        if (names.empty())
-            for (const auto& each : settings.services.scopes()) add_scope(each);
-        added.metadata = make_resource_metadata(settings, added.url, names);
-    }
-    resources.push_back(std::move(added));
-}
-
-TOLLGATE_COLD void api_definition::add_resources() {
-    add_resource({}, {});
-    for (const route& each : routes) {
-        auto at = std::find_if(resources.begin(), resources.end(), [&](const auto& known) { return known.path == each.resource; });
-        if (at == resources.end()) {
-            constexpr std::size_t resources_max = 64;  // each is a line of the settings; the index has eight bits
-            if (!each.resource.starts_with('/') || each.resource.ends_with('/') || resources.size() == resources_max)
-                throw std::invalid_argument{detail::concat({"tollgate: the path of a resource begins with a slash, ends without one, and "
-                                                            "there are at most 64: ", each.resource})};
-            add_resource(each.resource, each.resource_scopes);
-            at = resources.end() - 1;
-        }
-        if (!http::detail::is_below(each.path, each.resource))
-            throw std::invalid_argument{detail::concat({"tollgate: the route ", each.path, " is not below its resource ", each.resource})};
-        resource_of_route.push_back(static_cast<std::uint8_t>(at - resources.begin()));
-    }
-    const auto api_host = http::url::root(settings.base_url, "base_url").authority();
-    const auto auth_host = http::url::root(settings.auth_url, "auth_url").authority();
-    if (api_host != auth_host) other_host_ = auth_host;
-}
-
-TOLLGATE_COLD const protected_resource* api_definition::find_resource_metadata(const http::request& request) const noexcept {
-    if (!settings.has_authorization_server) return nullptr;
-    if (!other_host_.empty() && detail::ascii_iequals(request.fields.find(http::field_id::host), other_host_)) return nullptr;
-    for (const auto& each : resources)
-        if (each.metadata_path == request.target.path) return &each;
-    return nullptr;
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
-
-// <tollgate/pipeline/detail/authenticate.ipp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_IPP
-#define TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_IPP
-
-namespace tollgate::inline v0::pipeline {
-
-TOLLGATE_COLD void allow_own_fields(http::response& response, std::span<const authenticator_ref> authenticators) {
-    if (response.find("Access-Control-Allow-Headers").empty()) return;
-    for (const authenticator_ref& each : authenticators)
-        if (!each.field().empty())
-            if (const auto name = http::field_value::from(each.field())) response.add("Access-Control-Allow-Headers", *name);
-}
-
-TOLLGATE_DECL void read_authorization(std::span<const authenticator_ref> authenticators, const http::request& request,
-                                      authentication& auth) {
-    std::size_t line_count = request.fields.count(http::field_id::authorization);
-    for (const authenticator_ref& each : authenticators) line_count += own_lines(each, request);
-    if (line_count == 0) return;
-    if (line_count > 1) {
-        auth.state = auth_state::ambiguous;
-        return;
-    }
-    auth.state = auth_state::bad_credentials;
-    for (std::size_t i = 0; i < authenticators.size(); ++i) {
-        const auto credentials = credentials_for(authenticators[i], request);
-        if (!credentials) continue;
-        auth.authenticator = static_cast<std::uint8_t>(i);
-        if (!authenticators[i].reads_tokens() || authenticators[i].read(*credentials, auth.token)) auth.state = auth_state::unchecked;
-        return;
-    }
-}
-
-/// Takes what a store holds under the presented token; null if there is none.
-inline void take_credential(const authenticator_ref& authenticator, const credential_source_ref& store, const token_credential* stored,
-                            instant now, authentication& auth) noexcept {
-    auth.state = auth_state::bad_credentials;
-    if (stored == nullptr || !detail::accepts(*stored, auth.token, now)) return;
-    auth.state = auth_state::authenticated;
-    detail::make_caller(auth.caller, *stored, auth.token.kind);
-    auth.use_is_due = store.records_uses() && authenticator.use_is_due(stored->last_used_at, now);
-}
-
-/// Looks the token up: in the cache of a blocking store if the thread must not wait, else in the store.
-[[nodiscard]] inline bool find_token_credential(const authenticator_ref& authenticator, const credential_source_ref& store,
-                                                http::thread_kind thread, instant now, authentication& auth) {
-    if (store.may_block() && thread == http::thread_kind::io) {
-        const auto cached = store.cached_credential(detail::key_of(auth.token));
-        if (cached.is_unknown()) return false;
-        take_credential(authenticator, store, cached.is_hit() ? &*cached : nullptr, now, auth);
-        return true;
-    }
-    auto found = store.find_credential(detail::key_of(auth.token));
-    if (!found) auth.fail(std::move(found).error());
-    else take_credential(authenticator, store, *found ? &**found : nullptr, now, auth);
-    return true;
-}
-
-TOLLGATE_DECL bool find_credential(std::span<const authenticator_ref> authenticators, const credential_source_ref& store,
-                                   const http::request& request, http::thread_kind thread, instant now, authentication& auth) {
-    if (auth.state != auth_state::unchecked) return true;
-    const authenticator_ref& authenticator = authenticators[auth.authenticator];
-    if (authenticator.reads_tokens()) return find_token_credential(authenticator, store, thread, now, auth);
-    if ((store.may_block() || authenticator.may_block()) && thread == http::thread_kind::io) return false;
-    auto caller = authenticator.identify(credentials_for(authenticator, request).value_or(std::string_view{}), store, now);
-    if (!caller) {
-        auth.fail(std::move(caller).error());
-        return true;
-    }
-    auth.state = *caller ? auth_state::authenticated : auth_state::bad_credentials;
-    if (*caller) auth.caller.emplace(**caller);
-    return true;
-}
-
-TOLLGATE_DECL bool find_quota(const user_directory_ref& users, http::thread_kind thread, authentication& auth, std::optional<quota>& own) {
-    if (auth.state != auth_state::authenticated) return true;
-    if (auth.caller->known) {
-        own = auth.caller->known->own_quota;
-        return true;
-    }
-    if (!users.has_quotas()) return true;
-    if (users.may_block() && thread == http::thread_kind::io) return false;
-    auto found = users.quota_of(auth.caller->user);
-    if (found) {
-        own = *found;
-    } else if (found.error().kind == error_kind::not_found) {
-        auth.state = auth_state::bad_credentials;
-        auth.caller.reset();
-    } else {
-        auth.fail(std::move(found).error());
-    }
-    return true;
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_AUTHENTICATE_IPP
-
-// <tollgate/pipeline/detail/error_response.ipp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
-#define TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
-
-namespace tollgate::inline v0::pipeline {
-
-TOLLGATE_DECL void write_error(http::response& response, http::status status, std::string_view message,
-                               std::string_view documentation_url, topic about) {
-    response.set_status(status);
-    response.add_prepared_lines(json_field_lines);
-    http::json_writer body{response.body()};
-    body.begin_object();
-    body.member("message").string(message);
-    body.member("documentation_url").string(topic_url(documentation_url, about));
-    body.end_object();
-}
-
-TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_decision& limit,
-                                         std::string_view request_id) {
-    // Every response has these three: assembled here, they are one append instead of fourteen.
-    std::array<char, 112 + http::request_id_bytes_max> prepared;
-    char* end = prepared.data();
-    const auto put = [&](std::string_view text) { end = std::copy_n(text.data(), text.size(), end); };
-    const auto put_number = [&](std::uint32_t number) { end = detail::put_decimal(end, number); };
-    put("X-RateLimit-Limit: ");
-    put_number(limit.limit);
-    put("\r\nX-RateLimit-Remaining: ");
-    put_number(limit.remaining);
-    put("\r\n");
-    if (!request_id.empty()) {
-        put("X-Request-Id: ");
-        put(request_id);
-        put("\r\n");
-    }
-    response.add_prepared_lines({prepared.data(), static_cast<std::size_t>(end - prepared.data())});
-    if (limit.remaining == 0) response.add("X-RateLimit-Reset", round_up_to_seconds(limit.resets_at));
-}
-
-TOLLGATE_COLD void add_allow(http::response& response, method_set allowed) {
-    if (allowed.contains(http::method::get)) allowed.add(http::method::head);
-    allowed.add(http::method::options);
-    std::string list;
-    for (const auto each : {http::method::get, http::method::head, http::method::post, http::method::put, http::method::patch,
-                            http::method::delete_, http::method::options})
-        if (allowed.contains(each)) list.append(list.empty() ? "" : ", ").append(to_text(each));
-    if (const auto value = http::field_value::from(list)) response.add("Allow", *value);
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_IPP
-
 // <tollgate/pipeline/detail/stages.ipp>
 #ifndef TOLLGATE_PIPELINE_DETAIL_STAGES_IPP
 #define TOLLGATE_PIPELINE_DETAIL_STAGES_IPP
@@ -25348,7 +25369,7 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
 }
 
 TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, const route_table& routes, const service_catalog& services,
-                                                  std::string_view root, const http::request& request, judgement& state) {
+                                                  std::string_view root, const http::request& request, request_state& state) {
     if (request.method == http::method::other)
         return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
     const auto method = request.method == http::method::head ? http::method::get : request.method;
@@ -25373,7 +25394,7 @@ TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, cons
 }
 
 TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule, resource_id resource,
-                                                    judgement& state) {
+                                                    request_state& state) {
     if (state.auth.caller && !state.auth.caller->resources.is_for(resource)) [[unlikely]] {
         state.auth.state = auth_state::bad_credentials;
         return rejection{http::status::unauthorized, "The token was issued for another resource.", about_authentication};
@@ -25392,7 +25413,7 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
 
 /// Counts the request in one window. False, and nothing counted, if that needs a worker.
 [[nodiscard]] inline bool count_in(const rate_limiter_ref& limiter, const limit_key& key, const quota& allowed, http::thread_kind thread,
-                                   judgement& state) {
+                                   request_state& state) {
     const bool counts = is_counted(state);
     if (thread == http::thread_kind::io && limiter.may_block()) {
         state.limit = counts ? limiter.try_take(key, allowed, state.now) : limiter.try_peek(key, allowed, state.now);
@@ -25405,7 +25426,7 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
 
 /// Counts the request in every window that the limiter names, or in none if one of them is used up.
 [[nodiscard]] inline bool count_in_windows(const rate_limiter_ref& limiter, const limit_windows& windows, const quota& allowed,
-                                           http::thread_kind thread, judgement& state) {
+                                           http::thread_kind thread, request_state& state) {
     if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
     if (windows.size() != 0 && thread == http::thread_kind::io && limiter.may_block()) return false;
 
@@ -25424,7 +25445,7 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
 }
 
 TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_service_settings& settings, std::string_view route,
-                                 const http::request& request, http::thread_kind thread, judgement& state) {
+                                 const http::request& request, http::thread_kind thread, request_state& state) {
     const limit_key key = limit_key_of(state);
     const quota& allowed = quota_of(settings, state);
     if (!limiter.chooses_windows()) return count_in(limiter, key, allowed, thread, state);
@@ -25435,91 +25456,6 @@ TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_
 }  // namespace tollgate::pipeline
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_STAGES_IPP
-
-// <tollgate/pipeline/detail/write_rejection.ipp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
-#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
-
-namespace tollgate::inline v0::pipeline {
-
-inline void add_challenge(http::response& response, const authenticator_ref& one, std::string_view parameters) {
-    const std::string text = std::string{one.challenge()}.append(parameters);
-    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
-}
-
-/// The parameters of a Bearer challenge (RFC 6750 section 3, RFC 9728 section 5.1): an error code, the scope that the route needs, and the
-/// metadata of its resource. `error` and `scope` may be empty.
-[[nodiscard]] inline std::string bearer_parameters(std::string_view error, std::string_view scope, const judgement& state,
-                                                   const api_definition& api) {
-    std::string parameters;
-    const auto add = [&](std::string_view name, std::string_view value) {
-        if (!value.empty()) parameters.append(", ").append(name).append("=\"").append(value).append("\"");
-    };
-    add("error", error);
-    add("scope", scope);
-    const bool has_route = state.route && state.route->result != route_match::kind::unknown_path;
-    return parameters.append((has_route ? api.resource_of(state.route->route) : api.resources.front()).challenge);
-}
-
-/// Writes a line per scheme, Bearer first, because many clients read the first one only. Only credentials that were sent and are invalid
-/// have an error code (RFC 6750 section 3.1).
-inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, const judgement& state,
-                           const api_definition& api) {
-    const bool has_route = state.route && state.route->result == route_match::kind::found;
-    const auto scope = has_route ? required_scope(api.routes[state.route->route].access, state.route_service) : std::string_view{};
-    const std::string_view error = state.auth.state == auth_state::bad_credentials ? "invalid_token" : "";
-    for (const authenticator_ref& each : authenticators)
-        if (each.is_bearer()) add_challenge(response, each, bearer_parameters(error, scope, state, api));
-    for (const authenticator_ref& each : authenticators)
-        if (!each.is_bearer()) add_challenge(response, each, {});
-}
-
-/// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
-inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope,
-                                   const judgement& state, const api_definition& api) {
-    for (const authenticator_ref& each : authenticators)
-        if (each.is_bearer()) add_challenge(response, each, bearer_parameters("insufficient_scope", scope, state, api));
-}
-
-/// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
-inline void add_required_fields(http::response& response, http::status status, instant retry_at, const judgement& state,
-                                const api_definition& api, std::span<const authenticator_ref> authenticators) {
-    switch (status) {
-        case http::status::unauthorized: add_challenges(response, authenticators, state, api); break;
-        case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
-        default: http::add_retry_after(response, status);
-    }
-}
-
-TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const judgement& state, const api_definition& api, std::span<const authenticator_ref> authenticators) {
-    add_required_fields(response, rejection.status, state.limit->resets_at, state, api, authenticators);
-    switch (rejection.status) {
-        case http::status::forbidden:
-            if (state.user_agent_accepted)  // so the scopes do not suffice
-                add_insufficient_scope(response, authenticators,
-                                       required_scope(api.routes[state.route->route].access, state.route_service), state, api);
-            break;
-        case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
-        case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
-        default: break;
-    }
-    write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
-}
-
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const api_definition& api,
-                                      std::span<const authenticator_ref> authenticators) {
-    const auto status = to_status(failure.kind);
-    response.clear();
-    add_required_fields(response, status, failure.retry_at, state, api, authenticators);
-    if (status == http::status::forbidden && !failure.scope.empty())
-        add_insufficient_scope(response, authenticators, failure.scope, state, api);
-    write_error(response, status, failure.message, api.documentation_url, to_topic(status));
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
 
 // <tollgate/web/detail/common_passwords.hpp>
 #ifndef TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
@@ -30511,6 +30447,94 @@ private:
 
 #endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
 
+// <tollgate/pipeline/detail/api_definition.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+
+namespace tollgate::inline v0::pipeline {
+
+/// A protected resource of an API (RFC 9728): the API itself, or a group of its routes.
+struct protected_resource {
+    std::string path;  ///< below the base URL; empty: the API itself
+    std::string url;
+    resource_id id;
+    std::string metadata_path;  ///< the path of its metadata at the origin of the API
+    std::string challenge;      ///< what its Bearer challenges name; empty without an authorization server
+    std::string metadata;       ///< the JSON document; empty without an authorization server
+};
+
+/// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
+struct api_definition {
+    /// Throws std::invalid_argument, as the constructor of `account_api` does.
+    TOLLGATE_COLD api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store);
+
+    account_service_settings settings;
+    route_table routes;
+    std::vector<route_pattern> patterns;  ///< patterns of the routes, as views
+    std::vector<protected_resource> resources;       ///< the first one is the API itself
+    std::vector<std::uint8_t> resource_of_route;     ///< an index of `resources` for each route
+    std::string root;                     ///< the path of the base URL
+    std::string documentation_url;        ///< URL that Error objects link to
+    std::string openapi;                  ///< empty without a route that describes the API
+
+    /// Returns the resource that a route belongs to.
+    [[nodiscard]] const protected_resource& resource_of(std::size_t route) const noexcept {
+        return resources[resource_of_route[route]];
+    }
+    /// Returns the resource whose metadata a request names, or null if there is none. Metadata belongs to the origin of the API: at the
+    /// host of pages and OAuth, where it is another one, there is none.
+    [[nodiscard]] const protected_resource* find_metadata(const http::request& request) const noexcept {
+        return request.target.path.starts_with(resource_metadata_root) ? find_resource_metadata(request) : nullptr;
+    }
+
+    static constexpr std::string_view resource_metadata_root = "/.well-known/oauth-protected-resource";
+
+private:
+    TOLLGATE_COLD void add_resources();
+    TOLLGATE_COLD void add_resource(const std::string& path, std::string_view scopes);
+    [[nodiscard]] TOLLGATE_COLD const protected_resource* find_resource_metadata(const http::request& request) const noexcept;
+
+    std::string other_host_;  // the host of pages and OAuth, if it is not that of the API
+};
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+
+// <tollgate/pipeline/detail/write_rejection.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+
+/// The responses to requests that are not accepted.
+namespace tollgate::inline v0::pipeline {
+
+/// The response to a request that a stage rejects, without the fields that every response has.
+TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
+                                   const request_state& state, const api_definition& api, std::span<const authenticator_ref> authenticators);
+
+/// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
+                                      std::span<const authenticator_ref> authenticators);
+
+/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
+template <class Settings>
+[[gnu::cold]] void respond_refusal(const policies& by, const Settings& settings, std::string_view documentation_url,
+                                   const http::refusal& refusal, http::response& response) {
+    const auto client = client_of(refusal, settings);
+    const auto now = by.clock().now();
+    const auto limit = peek_or_unused(by.limiter(), limit_key::of(client), settings.anonymous_quota, now);
+    http::add_retry_after(response, refusal.status);
+    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
+    add_rate_limit_fields(response, limit);
+    add_transport_security(response, settings.auth_url);
+    http::add_cors_fields(settings.cors_origins, refusal, response);
+    finish_refusal(by, refusal, client, response);
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+
 // <tollgate/oauth/detail/oauth_handler.hpp>
 #ifndef TOLLGATE_OAUTH_DETAIL_OAUTH_HANDLER_HPP
 #define TOLLGATE_OAUTH_DETAIL_OAUTH_HANDLER_HPP
@@ -33655,6 +33679,48 @@ inline constexpr json_shape any_object{R"({"type":"object"})"};
 
 #endif  // TOLLGATE_API_DETAIL_SHAPES_HPP
 
+// <tollgate/pipeline/detail/api_part.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_PART_HPP
+#define TOLLGATE_PIPELINE_DETAIL_API_PART_HPP
+
+namespace tollgate::inline v0::pipeline {
+
+/// The rows of an API: those of its route table, and the metadata of its resources.
+class api_part final : public part {
+public:
+    /// Throws std::invalid_argument, as the constructor of `account_api` does.
+    TOLLGATE_COLD api_part(account_service_settings&& settings, const user_directory_ref& users, const credential_source_ref& store,
+                           const hook_store_ref& hooks, tollgate::policies policies, route_table&& table);
+
+    [[nodiscard]] TOLLGATE_DECL bool serves(const http::request& request) const noexcept override;
+    TOLLGATE_DECL void find_row(call& one) const override;
+    [[nodiscard]] const row& unknown_row() const noexcept override { return unknown_row_; }
+    TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
+    [[nodiscard]] bool may_block() const noexcept override { return may_block_; }
+
+    [[nodiscard]] const api_definition& definition() const noexcept { return definition_; }
+    [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
+
+private:
+    friend struct api_rules;
+
+    api_definition definition_;
+    user_directory_ref users_;
+    credential_source_ref store_;
+    tollgate::policies policies_;
+    owned<router_ref> router_;
+    api_context context_;
+    bool may_block_;
+    std::vector<step> steps_;         // of the routes, in their order
+    std::vector<row> rows_;           // of the routes, in their order
+    std::vector<row> metadata_rows_;  // of the resources, in their order
+    row unknown_row_, metadata_refusal_row_;
+};
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_PART_HPP
+
 // <tollgate/api/account_api.ipp>
 #ifndef TOLLGATE_API_ACCOUNT_API_IPP
 #define TOLLGATE_API_ACCOUNT_API_IPP
@@ -33739,94 +33805,47 @@ TOLLGATE_COLD route_table account_list_routes() {
 }
 
 TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_directory_ref users, api_store_ref store,
-                                       tollgate::policies policies,
-                                       route_table table)
-    : definition_{std::move(settings), std::move(table), static_cast<bool>(store.hooks())},
-      users_{users},
-      store_{store.credentials()},
-      policies_{std::move(policies)},
-      router_{policies_.make_router(definition_.patterns)},
-      context_{users_, store.hooks(), policies_.target_rule(), policies_.random(), policies_.observer(),
-               policies_.scope_checker(), definition_.settings, definition_.openapi},
-      may_block_{users_.may_block() || store_.may_block() || policies_.limiter().may_block()} {
-    for (const authenticator_ref& each : policies_.authenticators()) may_block_ = may_block_ || each.may_block();
+                                       tollgate::policies policies, route_table table)
+    : part_{std::make_unique<pipeline::api_part>(std::move(settings), users, store.credentials(), store.hooks(), std::move(policies),
+                                                 std::move(table))},
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->definition().settings,
+                                               std::vector<const pipeline::part*>{part_.get()})} {}
+
+TOLLGATE_COLD account_api::~account_api() = default;
+
+TOLLGATE_DECL bool account_api::may_block() const noexcept { return part_->may_block(); }
+
+TOLLGATE_DECL void account_api::handle(const http::request& request, http::response& response) noexcept {
+    judge_->handle(request, response);
 }
 
-TOLLGATE_DECL http::handle_step account_api::judge(const http::request& request, http::response& response,
-                                                   pipeline::judgement& state, http::thread_kind thread) noexcept {
-    auto step = http::handle_step::done;
-    const pipeline::request_scope scope{request, state.start.id};
-    const pipeline::judge api_judge{definition_, users_, store_, policies_, router_.reference, context_};
-    pipeline::respond_or_error(
-        response, [&] { step = api_judge.advance(request, response, state, thread); },
-        [&](const error& thrown) { api_judge.respond_error(thrown, request, response, state); });
-    return step;
+TOLLGATE_COLD void account_api::handle(const http::refusal& refusal, http::response& response) noexcept {
+    judge_->handle(refusal, response);
 }
+
+TOLLGATE_DECL http::handle_step account_api::advance(const http::request& request, http::response& response, http::handler_state& state,
+                                                     http::thread_kind thread) noexcept {
+    return judge_->advance(request, response, state, thread);
+}
+
+TOLLGATE_DECL const std::string& account_api::openapi() const noexcept { return part_->definition().openapi; }
+TOLLGATE_DECL const tollgate::policies& account_api::policies() const noexcept { return part_->policies(); }
+TOLLGATE_DECL const account_service_settings& account_api::settings() const noexcept { return part_->definition().settings; }
+TOLLGATE_DECL const route_table& account_api::table() const noexcept { return part_->definition().routes; }
+TOLLGATE_DECL std::string_view account_api::root() const noexcept { return part_->definition().root; }
+TOLLGATE_DECL const pipeline::part& account_api::part() const noexcept { return *part_; }
 
 TOLLGATE_COLD std::vector<std::string> account_api::resource_urls() const {
     std::vector<std::string> urls;
-    for (const auto& each : definition_.resources) urls.push_back(each.url);
+    for (const auto& each : part_->definition().resources) urls.push_back(each.url);
     return urls;
 }
 
 TOLLGATE_COLD std::vector<std::string> account_api::metadata_paths() const {
     std::vector<std::string> paths;
     if (settings().has_authorization_server)
-        for (const auto& each : definition_.resources) paths.push_back(each.metadata_path);
+        for (const auto& each : part_->definition().resources) paths.push_back(each.metadata_path);
     return paths;
-}
-
-// Not counted and open to every origin, like the metadata of the authorization server: clients read it before they have a token.
-TOLLGATE_COLD void account_api::write_metadata(const pipeline::protected_resource& resource, const http::request& request,
-                                                 http::response& response) {
-    const auto start = pipeline::start_request(policies_);
-    const auto client = http::client_address(request, settings().trusted_proxies, settings().client_named_by);
-    if (http::is_read(request.method)) {
-        response.add_prepared_lines(pipeline::json_field_lines);
-        response.body() = resource.metadata;
-    } else if (const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS")) {
-        pipeline::write_error(response, *refused, "This path does not support this method; see the Allow header.",
-                              definition_.documentation_url, pipeline::about_requests);
-    }
-    const auto now = policies_.clock().now();
-    const auto limit = pipeline::peek_or_unused(policies_.limiter(), limit_key::of(client), settings().anonymous_quota, now);
-    const pipeline::observed_request observation{start, request, client, pipeline::api_definition::resource_metadata_root};
-    pipeline::add_rate_limit_fields(response, limit, observation.id());
-    pipeline::add_transport_security(response, settings().base_url);
-    http::add_cors_fields(settings().cors_origins, request, response);
-    observation.report_end(policies_, response, nullptr);
-}
-
-inline bool account_api::respond_metadata(const http::request& request, http::response& response) noexcept {
-    const auto* resource = definition_.find_metadata(request);
-    if (resource == nullptr || !pipeline::accepts_user_agent(policies_.agent_rule(), request)) return false;
-    pipeline::write_or_status(response, http::status::internal_server_error, [&] { write_metadata(*resource, request, response); });
-    return true;
-}
-
-TOLLGATE_DECL http::handle_step account_api::advance(const http::request& request, http::response& response, http::handler_state& state,
-                                                     http::thread_kind thread) noexcept {
-    auto& judged = state.get<pipeline::judgement>();
-    if (judged.next == pipeline::stage::head && respond_metadata(request, response)) return http::handle_step::done;
-    if (judged.next == pipeline::stage::head) judged.now = state.time_by(policies_.clock());
-    const http::handle_step step = judge(request, response, judged, thread);
-    state.set_waits_for(judged.waits_for);
-    state.set_body_bytes_max(judged.body_bytes_max);
-    return step;
-}
-
-TOLLGATE_DECL void account_api::handle(const http::request& request, http::response& response) noexcept {
-    if (respond_metadata(request, response)) return;
-    pipeline::judgement state;
-    state.now = policies_.clock().now();
-    // This thread may wait for everything.
-    while (judge(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
-}
-
-TOLLGATE_COLD void account_api::handle(const http::refusal& refusal, http::response& response) noexcept {
-    pipeline::write_or_status(response, refusal.status, [&] {
-        pipeline::respond_refusal(policies_, definition_.settings, definition_.documentation_url, refusal, response);
-    });
 }
 
 }  // namespace tollgate
@@ -43929,6 +43948,210 @@ inline void registration_endpoint::respond_error(const error& error, http::respo
 
 #endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
 
+// <tollgate/pipeline/detail/api_definition.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which a sum of tables may have,
+/// and for a route that could never succeed: it needs a scope that no service declares, or webhooks although the store has none.
+[[nodiscard]] inline std::vector<route_pattern> patterns_of(const route_table& table, const service_catalog& services, bool has_hooks) {
+    std::vector<route_pattern> patterns;
+    for (const route& each : table) {
+        const auto refuse = [&each](std::string_view before, std::string_view behind) {
+            throw std::invalid_argument{detail::concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
+        };
+        for (const auto& other : patterns)
+            if (route_key(other.method, other.path) == route_key(each.method, each.path)) refuse("two routes for ", {});
+        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
+            refuse({}, detail::concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
+        if (each.needs_hooks && !has_hooks) refuse({}, " needs a hook_store; read tollgate/contract/hook_store.hpp");
+        patterns.push_back({each.method, each.path});
+    }
+    return patterns;
+}
+
+TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store)
+    : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
+                             has_hook_store)} {
+    // Paths are appended to them.
+    detail::remove_final_slashes(settings.base_url);
+    root = http::url::root(settings.base_url, "base_url").path;
+    static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
+    detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
+    documentation_url = documentation_url_of(settings);
+    add_resources();
+    for (const route& each : routes)
+        if (each.describe != nullptr) openapi = each.describe(settings, routes);
+}
+
+/// The metadata of a protected resource (RFC 9728 section 2): a JSON object.
+[[nodiscard]] inline std::string make_resource_metadata(const account_service_settings& settings, std::string_view url,
+                                                        const std::vector<std::string>& scopes) {
+    std::string text;
+    http::json_writer json{text};
+    json.begin_object();
+    json.member("resource").string(url);
+    json.member("authorization_servers").begin_array().string(settings.auth_url).end_array();
+    json.member("scopes_supported").begin_array();
+    for (const auto& each : scopes) json.string(each);
+    json.end_array();
+    json.member("bearer_methods_supported").begin_array().string("header").end_array();
+    if (!settings.documentation_url.empty()) json.member("resource_documentation").string(settings.documentation_url);
+    json.end_object();
+    return text;
+}
+
+TOLLGATE_COLD void api_definition::add_resource(const std::string& path, std::string_view scopes) {
+    protected_resource added{.path = path,
+                             .url = settings.base_url + path,
+                             .id = resource_id_of(http::url::root(settings.base_url, "base_url").origin() + root + path),
+                             .metadata_path = std::string{resource_metadata_root}.append(root).append(path),
+                             .challenge = {},
+                             .metadata = {}};
+    for (const auto& each : resources)
+        if (each.id == added.id) throw std::invalid_argument{"tollgate: two resources have the URL " + added.url};
+    if (settings.has_authorization_server) {
+        const auto origin = settings.base_url.substr(0, settings.base_url.size() - root.size());
+        added.challenge = detail::concat({", resource_metadata=\"", origin, added.metadata_path, "\""});
+        std::vector<std::string> names;
+        const auto add_scope = [&](std::string_view scope) {
+            if (std::find(names.begin(), names.end(), scope) == names.end()) names.emplace_back(scope);
+        };
+        if (!path.empty()) {
+            const auto parsed = scope_set::parse(scopes);
+            if (!parsed || !parsed->for_each([&](std::string_view each) { return settings.services.has_scope(each); }))
+                throw std::invalid_argument{detail::concat({"tollgate: the resource ", path, " names an unknown scope: ", scopes})};
+            for (const route& each : routes)
+                if (each.resource == path && each.access.callers == access_rule::kind::scope && scopes.empty())
+                    add_scope(each.access.scope);
+            parsed->for_each([&](std::string_view each) { return add_scope(each), true; });
+        }
+        if (names.empty())
+            for (const auto& each : settings.services.scopes()) add_scope(each);
+        added.metadata = make_resource_metadata(settings, added.url, names);
+    }
+    resources.push_back(std::move(added));
+}
+
+TOLLGATE_COLD void api_definition::add_resources() {
+    add_resource({}, {});
+    for (const route& each : routes) {
+        auto at = std::find_if(resources.begin(), resources.end(), [&](const auto& known) { return known.path == each.resource; });
+        if (at == resources.end()) {
+            constexpr std::size_t resources_max = 64;  // each is a line of the settings; the index has eight bits
+            if (!each.resource.starts_with('/') || each.resource.ends_with('/') || resources.size() == resources_max)
+                throw std::invalid_argument{detail::concat({"tollgate: the path of a resource begins with a slash, ends without one, and "
+                                                            "there are at most 64: ", each.resource})};
+            add_resource(each.resource, each.resource_scopes);
+            at = resources.end() - 1;
+        }
+        if (!http::detail::is_below(each.path, each.resource))
+            throw std::invalid_argument{detail::concat({"tollgate: the route ", each.path, " is not below its resource ", each.resource})};
+        resource_of_route.push_back(static_cast<std::uint8_t>(at - resources.begin()));
+    }
+    const auto api_host = http::url::root(settings.base_url, "base_url").authority();
+    const auto auth_host = http::url::root(settings.auth_url, "auth_url").authority();
+    if (api_host != auth_host) other_host_ = auth_host;
+}
+
+TOLLGATE_COLD const protected_resource* api_definition::find_resource_metadata(const http::request& request) const noexcept {
+    if (!settings.has_authorization_server) return nullptr;
+    if (!other_host_.empty() && detail::ascii_iequals(request.fields.find(http::field_id::host), other_host_)) return nullptr;
+    for (const auto& each : resources)
+        if (each.metadata_path == request.target.path) return &each;
+    return nullptr;
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+
+// <tollgate/pipeline/detail/write_rejection.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+inline void add_challenge(http::response& response, const authenticator_ref& one, std::string_view parameters) {
+    const std::string text = std::string{one.challenge()}.append(parameters);
+    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
+}
+
+/// The parameters of a Bearer challenge (RFC 6750 section 3, RFC 9728 section 5.1): an error code, the scope that the route needs, and the
+/// metadata of its resource. `error` and `scope` may be empty.
+[[nodiscard]] inline std::string bearer_parameters(std::string_view error, std::string_view scope, const request_state& state,
+                                                   const api_definition& api) {
+    std::string parameters;
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (!value.empty()) parameters.append(", ").append(name).append("=\"").append(value).append("\"");
+    };
+    add("error", error);
+    add("scope", scope);
+    const bool has_route = state.route && state.route->result != route_match::kind::unknown_path;
+    return parameters.append((has_route ? api.resource_of(state.route->route) : api.resources.front()).challenge);
+}
+
+/// Writes a line per scheme, Bearer first, because many clients read the first one only. Only credentials that were sent and are invalid
+/// have an error code (RFC 6750 section 3.1).
+inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, const request_state& state,
+                           const api_definition& api) {
+    const bool has_route = state.route && state.route->result == route_match::kind::found;
+    const auto scope = has_route ? required_scope(api.routes[state.route->route].access, state.route_service) : std::string_view{};
+    const std::string_view error = state.auth.state == auth_state::bad_credentials ? "invalid_token" : "";
+    for (const authenticator_ref& each : authenticators)
+        if (each.is_bearer()) add_challenge(response, each, bearer_parameters(error, scope, state, api));
+    for (const authenticator_ref& each : authenticators)
+        if (!each.is_bearer()) add_challenge(response, each, {});
+}
+
+/// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
+inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope,
+                                   const request_state& state, const api_definition& api) {
+    for (const authenticator_ref& each : authenticators)
+        if (each.is_bearer()) add_challenge(response, each, bearer_parameters("insufficient_scope", scope, state, api));
+}
+
+/// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
+inline void add_required_fields(http::response& response, http::status status, instant retry_at, const request_state& state,
+                                const api_definition& api, std::span<const authenticator_ref> authenticators) {
+    switch (status) {
+        case http::status::unauthorized: add_challenges(response, authenticators, state, api); break;
+        case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
+        default: http::add_retry_after(response, status);
+    }
+}
+
+TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
+                                   const request_state& state, const api_definition& api, std::span<const authenticator_ref> authenticators) {
+    add_required_fields(response, rejection.status, state.limit->resets_at, state, api, authenticators);
+    switch (rejection.status) {
+        case http::status::forbidden:
+            if (state.user_agent_accepted)  // so the scopes do not suffice
+                add_insufficient_scope(response, authenticators,
+                                       required_scope(api.routes[state.route->route].access, state.route_service), state, api);
+            break;
+        case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
+        default: break;
+    }
+    write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
+}
+
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
+                                      std::span<const authenticator_ref> authenticators) {
+    const auto status = to_status(failure.kind);
+    response.clear();
+    add_required_fields(response, status, failure.retry_at, state, api, authenticators);
+    if (status == http::status::forbidden && !failure.scope.empty())
+        add_insufficient_scope(response, authenticators, failure.scope, state, api);
+    write_error(response, status, failure.message, api.documentation_url, to_topic(status));
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+
 // <tollgate/pages/detail/submission.ipp>
 #ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
 #define TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
@@ -46520,6 +46743,171 @@ TOLLGATE_COLD std::string page_writer::write(page_template content, std::string_
 }  // namespace tollgate::manual
 
 #endif  // TOLLGATE_MANUAL_DETAIL_PAGES_IPP
+
+// <tollgate/pipeline/detail/api_part.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
+#define TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+/// What the rows of an API have in common.
+struct api_rules {
+    // Callers send tokens.
+    static void read(call& one) { read_authorization(one.policies.authenticators(), one.request, one.state.auth); }
+    static progress find(call& one) {
+        return to_progress(find_credential(one.policies.authenticators(), one.part<api_part>().store_, one.request, one.thread, one.state.now,
+                                           one.state.auth));
+    }
+    static progress record_use(call& one) {
+        return to_progress(record_token_use(one.part<api_part>().store_, one.thread, one.state.now, one.state.client, one.state.auth));
+    }
+    static progress find_user(call& one) {
+        return to_progress(find_quota(one.part<api_part>().users_, one.thread, one.state.auth, one.state.own_quota));
+    }
+    static constexpr caller_rule token_callers{.in_body = false,
+                                               .work = http::work_kind::credentials,
+                                               .read = &read,
+                                               .find = &find,
+                                               .record_use = &record_use,
+                                               .user_work = http::work_kind::users,
+                                               .find_user = &find_user};
+
+    // Each request counts.
+    static progress count(call& one) {
+        return to_progress(count_request(one.policies.limiter(), one.part<api_part>().definition_.settings, one.state.pattern, one.request,
+                                         one.thread, one.state));
+    }
+    static constexpr limit_rule every_request{&count};
+
+    // Bodies are JSON; those of other methods than POST, PUT and PATCH are read and ignored.
+    static progress check_json(call& one) { return check(one, check_body(one.request, true, one.row().body_bytes_max)); }
+    static progress check_any(call& one) { return check(one, check_body(one.request, false, one.row().body_bytes_max)); }
+    static constexpr body_rule json_body{.check_sender = nullptr, .check = &check_json, .read = nullptr};
+    static constexpr body_rule any_body{.check_sender = nullptr, .check = &check_any, .read = nullptr};
+
+    static void reject(call& one, const rejection& reason) {
+        require_limit(one);
+        write_rejection(one.response, reason, one.request, one.state, one.part<api_part>().definition_, one.policies.authenticators());
+    }
+    static void fail(call& one, const error& failure) {
+        replace_with_error(one.response, failure, one.state, one.part<api_part>().definition_, one.policies.authenticators());
+    }
+    static void add_fields(call& one) {
+        const auto& settings = one.part<api_part>().definition_.settings;
+        require_limit(one);
+        add_rate_limit_fields(one.response, *one.state.limit, one.observed().id());
+        add_transport_security(one.response, settings.base_url);
+        http::add_cors_fields(settings.cors_origins, one.request, one.response);
+        if (one.state.is_preflight) allow_own_fields(one.response, one.policies.authenticators());
+        const auto* caller = caller_of(one.state);
+        if (one.policies.usage() != nullptr && caller != nullptr)
+            one.policies.usage()->record(*caller, to_number(one.response.status()) >= 400, one.state.now);
+    }
+    static constexpr response_form form{&reject, &fail, &add_fields};
+
+    /// Calls the endpoint of a route, on a worker if it has to wait.
+    static result<progress> respond(call& one) {
+        const auto& self = one.part<api_part>();
+        request_state& state = one.state;
+        const route& found = self.definition_.routes[state.route->route];
+        const bool may_block = self.users_.may_block() || (self.store_.may_block() && found.work != http::work_kind::users);
+        relocate_captures(one.request, state);
+        api_call to_endpoint{self.context_, one.request, one.response, caller_of(state), state.client, state.now};
+        result<void> done;
+        if (may_block && !one.may_wait()) {
+            auto without_waiting = found.call_without_waiting(to_endpoint, *state.route, state.route_service);
+            if (!without_waiting) return progress::waits;
+            done = *std::move(without_waiting);
+        } else {
+            done = found.call(to_endpoint, *state.route, state.route_service);
+        }
+        if (!done) return std::move(done).error();
+        const bool has_type = !one.response.field_block().empty() && !one.response.find("Content-Type").empty();
+        if (!one.response.body().empty() && !has_type) one.response.add_prepared_lines(json_field_lines);
+        return progress::responded;
+    }
+
+    // Open to every origin, like the metadata of the authorization server: clients read it before they have a token.
+    static result<progress> respond_metadata(call& one) {
+        one.response.add_prepared_lines(json_field_lines);
+        one.response.body() = static_cast<const protected_resource*>(one.row().data)->metadata;
+        return progress::responded;
+    }
+    static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
+
+private:
+    static constexpr progress to_progress(bool is_done) noexcept { return is_done ? progress::goes_on : progress::waits; }
+    static progress check(call& one, const std::optional<rejection>& rejected) {
+        return rejected ? one.reject(*rejected) : progress::goes_on;
+    }
+    /// Every response has the fields of the limit: without a decision, those of an uncounted request.
+    static void require_limit(call& one) {
+        if (one.state.limit) [[likely]] return;
+        one.state.limit = peek_or_unused(one.policies.limiter(), limit_key_of(one.state),
+                                         quota_of(one.part<api_part>().definition_.settings, one.state), one.state.now);
+    }
+};
+
+TOLLGATE_COLD api_part::api_part(account_service_settings&& settings, const user_directory_ref& users, const credential_source_ref& store,
+                                 const hook_store_ref& hooks, tollgate::policies policies, route_table&& table)
+    : definition_{std::move(settings), std::move(table), static_cast<bool>(hooks)},
+      users_{users},
+      store_{store},
+      policies_{std::move(policies)},
+      router_{policies_.make_router(definition_.patterns)},
+      context_{users_, hooks, policies_.target_rule(), policies_.random(), policies_.observer(), policies_.scope_checker(),
+               definition_.settings, definition_.openapi},
+      may_block_{users_.may_block() || store_.may_block() || policies_.limiter().may_block()} {
+    for (const authenticator_ref& each : policies_.authenticators()) may_block_ = may_block_ || each.may_block();
+    unknown_row_ = {.caller = &api_rules::token_callers, .limit = &api_rules::every_request, .form = &api_rules::form};
+    for (const route& each : definition_.routes) steps_.push_back({each.work, &api_rules::respond});
+    for (std::size_t i = 0; i < definition_.routes.size(); ++i) {
+        const route& each = definition_.routes[i];
+        row& added = rows_.emplace_back(unknown_row_);
+        added.pattern = each.path;
+        added.body = each.reads_body ? &api_rules::json_body : &api_rules::any_body;
+        added.access = each.access;
+        added.resource = definition_.resource_of(i).id;
+        added.body_bytes_max = each.body_bytes_max;
+        added.steps = {&steps_[i], 1};
+    }
+    metadata_refusal_row_ = {.pattern = api_definition::resource_metadata_root, .form = &api_rules::form};
+    for (const protected_resource& each : definition_.resources)
+        metadata_rows_.push_back({.pattern = api_definition::resource_metadata_root,
+                                  .form = &api_rules::form,
+                                  .steps = api_rules::metadata_steps,
+                                  .data = &each});
+}
+
+TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept {
+    // A root without a path would take the requests of all other parts, which the API follows.
+    return (!definition_.root.empty() && http::detail::is_below(request.target.path, definition_.root)) ||
+           definition_.find_metadata(request) != nullptr;
+}
+
+TOLLGATE_DECL void api_part::find_row(call& one) const {
+    request_state& state = one.state;
+    if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]]
+        return find_by_method(one, &metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())], nullptr,
+                              metadata_refusal_row_);
+    state.row = &unknown_row_;
+    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, one.request, state);
+    if (!state.route || state.route->result == route_match::kind::unknown_path) return;
+    if (one.request.target.path != "*") state.pattern = definition_.routes[state.route->route].path;
+    if (state.route->result == route_match::kind::found) {
+        if (!state.no_row) state.row = &rows_[state.route->route];
+    } else if (!state.no_row || state.no_row->status != http::status::not_found) {
+        state.allowed = state.route->allowed;
+    }
+}
+
+TOLLGATE_COLD void api_part::refuse(const http::refusal& refused, http::response& response) const {
+    respond_refusal(policies_, definition_.settings, definition_.documentation_url, refused, response);
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
 
 // <tollgate/api/detail/openapi.ipp>
 #ifndef TOLLGATE_API_DETAIL_OPENAPI_IPP

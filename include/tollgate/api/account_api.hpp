@@ -10,10 +10,10 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/model/settings.hpp>
 #include <tollgate/pipeline/call.hpp>
-#include <tollgate/pipeline/detail/api_definition.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 #include <tollgate/policy/default_policies.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +22,10 @@
 namespace tollgate::inline v0 {
 
 namespace pipeline {
-struct judgement;
-}
+class api_part;
+class judge;
+class part;
+}  // namespace pipeline
 
 /// A reference to the parts of a store that an `account_api` needs: the credentials, and the webhooks if the store is a `hook_store`. The
 /// store must outlive the reference.
@@ -77,12 +79,13 @@ public:
     account_api(account_service_settings settings, user_directory_ref users, api_store_ref store, route_table table)
         : account_api{std::move(settings), users, store, default_policies(), std::move(table)} {}
 
-    // Not copyable, because routes and endpoints point into the object.
+    TOLLGATE_COLD ~account_api();
+
     account_api(const account_api&) = delete;
     account_api& operator=(const account_api&) = delete;
 
     /// Returns true if handling a request may block.
-    [[nodiscard]] bool may_block() const noexcept { return may_block_; }
+    [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept;
 
     /// Implements `http::handler`: responds on this thread, which may block.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) noexcept;
@@ -102,35 +105,27 @@ public:
     }
 
     /// Returns the API's OpenAPI 3.1 description, which is the response to `{base_url}/openapi.json`. Empty without `openapi_routes()`.
-    [[nodiscard]] const std::string& openapi() const noexcept { return definition_.openapi; }
+    [[nodiscard]] TOLLGATE_DECL const std::string& openapi() const noexcept;
 
     /// Returns an argument of the constructor. Other handlers may share the policies: give them a copy.
-    [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
-    [[nodiscard]] const account_service_settings& settings() const noexcept { return definition_.settings; }
-    [[nodiscard]] const route_table& table() const noexcept { return definition_.routes; }
+    [[nodiscard]] TOLLGATE_DECL const tollgate::policies& policies() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
+    [[nodiscard]] TOLLGATE_DECL const route_table& table() const noexcept;
     /// Returns the URLs for which applications can ask for tokens (RFC 8707): the base URL, then those of groups of routes.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> resource_urls() const;
     /// Returns the paths of the metadata of these resources (RFC 9728), which the API serves in addition to everything below its root.
     /// Empty without an authorization server.
     [[nodiscard]] TOLLGATE_COLD std::vector<std::string> metadata_paths() const;
     /// Returns the path of the base URL.
-    [[nodiscard]] std::string_view root() const noexcept { return definition_.root; }
+    [[nodiscard]] TOLLGATE_DECL std::string_view root() const noexcept;
 
 private:
-    /// Responds if the request names the metadata of a resource, and returns true.
-    [[nodiscard]] bool respond_metadata(const http::request& request, http::response& response) noexcept;
-    TOLLGATE_COLD void write_metadata(const pipeline::protected_resource& resource, const http::request& request,
-                                      http::response& response);
-    [[nodiscard]] TOLLGATE_DECL http::handle_step judge(const http::request& request, http::response& response,
-                                                        pipeline::judgement& state, http::thread_kind thread) noexcept;
+    friend class account_service;
 
-    pipeline::api_definition definition_;
-    user_directory_ref users_;
-    credential_source_ref store_;
-    tollgate::policies policies_;
-    owned<router_ref> router_;
-    api_context context_;
-    bool may_block_;
+    [[nodiscard]] TOLLGATE_DECL const pipeline::part& part() const noexcept;
+
+    std::unique_ptr<const pipeline::api_part> part_;
+    std::unique_ptr<const pipeline::judge> judge_;
 };
 
 }  // namespace tollgate

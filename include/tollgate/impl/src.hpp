@@ -75,6 +75,7 @@
 #include <tollgate/pages/detail/webhooks_page.ipp>
 #include <tollgate/pipeline/current_request.ipp>
 #include <tollgate/pipeline/detail/api_definition.ipp>
+#include <tollgate/pipeline/detail/api_part.ipp>
 #include <tollgate/pipeline/detail/authenticate.ipp>
 #include <tollgate/pipeline/detail/error_response.ipp>
 #include <tollgate/pipeline/detail/stages.ipp>

@@ -5,207 +5,287 @@
 #include <tollgate/http/detail/client_address.hpp>
 #include <tollgate/http/detail/cors.hpp>
 #include <tollgate/http/handler.hpp>
-#include <tollgate/pipeline/call.hpp>
-#include <tollgate/pipeline/detail/api_definition.hpp>
-#include <tollgate/pipeline/detail/authenticate.hpp>
+#include <tollgate/model/settings.hpp>
+#include <tollgate/pipeline/current_request.hpp>
 #include <tollgate/pipeline/detail/decision_age.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
+#include <tollgate/pipeline/detail/row.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
-#include <tollgate/pipeline/detail/write_rejection.hpp>
 #include <tollgate/policy/policies.hpp>
 
-#include <optional>
-#include <string_view>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace tollgate::inline v0::pipeline {
 
-/// Judges the requests of an API, and writes their responses. It refers to members of the API.
+/// Judges every request, for the API, OAuth, the pages and the documentation alike, and calls its endpoint. It refers to the parts, whose
+/// rows say what differs: who the callers are, which window counts, which body is read, how errors are written, and what the endpoint
+/// waits for.
 ///
 /// `advance` is the only place that defines the order of the stages; the cheapest rejection comes first. It runs on the thread that read
-/// the request as long as it does not have to wait. If it must wait for a store, the directory or the limiter, it sets the kind of work
-/// (`judgement::waits_for`) and returns `needs_worker`. The next call, on a worker, continues at that stage. The worker waits for nothing
-/// else: a stage that must wait for another kind returns `needs_worker` again. Only the last stage, the endpoint, may wait for several
-/// kinds.
+/// the request as long as it does not have to wait. If it must wait for a store, the directory, the sessions or the limiter, it names the
+/// kind of work and returns `needs_worker`. The next call, on a worker, continues at that stage. The worker waits for nothing else: a
+/// stage that must wait for another kind returns `needs_worker` again.
 ///
 /// No stage runs twice, with one exception: if the request waited for so long that the decision about its caller no longer holds
-/// (`is_outdated`), the caller is found again, and the access is checked again. The request is counted once.
-struct judge {
-    const api_definition& api;
-    const user_directory_ref& users;
-    const credential_source_ref& store;
-    const tollgate::policies& policies;
-    const router_ref& router;
-    const api_context& context;  ///< the first argument of `api_call`
+/// (`is_outdated`), the caller is found again, and the access is checked again, before the endpoint acts. The request is counted once.
+class judge {
+public:
+    /// `policies`, `settings` and the parts must outlive the object. The first part that serves a path has its rows; the last part has
+    /// the paths that no part serves, and the refusals of hosts and of requests without a User-Agent.
+    judge(const tollgate::policies& policies, const account_service_settings& settings, std::vector<const part*> parts)
+        : policies_{policies}, settings_{settings}, parts_{std::move(parts)} {}
 
-    /// Judges a request until its response is complete or it must wait. Throws what policies and endpoints throw, and std::bad_alloc; call
-    /// `respond_error` then. The server itself refuses malformed HTTP.
-    http::handle_step advance(const http::request& request, http::response& response, judgement& state, http::thread_kind thread) const {
-        using http::work_kind;
-        const auto thread_for = [&](work_kind kind) {
-            return state.waits_for == kind ? thread : http::thread_kind::io;
-        };
-        // The time is read only where it matters: most requests do not wait, and read it once.
-        if (state.auth.state == auth_state::authenticated && is_outdated(state.judged_at, policies.clock().now())) [[unlikely]] {
-            if (state.repeated == repeated_judgements_max) {
-                respond_error(unavailable("the request was judged too often"), request, response, state);
-                return http::handle_step::done;
-            }
-            judge_again(request, state);
-        }
-        switch (state.next) {
-            case stage::head:
-                state.start = start_request(policies, state.now);
-                state.client = http::client_address(request, api.settings.trusted_proxies, api.settings.client_named_by);
-                // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate
-                // limit has been checked.
-                state.user_agent_accepted = accepts_user_agent(policies.agent_rule(), request);
-                // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
-                state.is_preflight = state.user_agent_accepted && http::is_preflight(request);
-                if (state.user_agent_accepted && !state.is_preflight) read_authorization(policies.authenticators(), request, state.auth);
-                [[fallthrough]];
-            case stage::credential:
-                if (!find_credential(policies.authenticators(), store, request, thread_for(work_kind::credentials), state.now, state.auth))
-                    return wait_at(stage::credential, work_kind::credentials, state);
-                state.judged_at = state.now;
-                if (thread_for(work_kind::credentials) == http::thread_kind::worker) state.judged_at = policies.clock().now();
-                [[fallthrough]];
-            case stage::use:
-                if (!record_token_use(store, thread_for(work_kind::token_uses), state.now, state.client, state.auth))
-                    return wait_at(stage::use, work_kind::token_uses, state);
-                [[fallthrough]];
-            case stage::quota:
-                if (!find_quota(users, thread_for(work_kind::users), state.auth, state.own_quota))
-                    return wait_at(stage::quota, work_kind::users, state);
-                [[fallthrough]];
-            case stage::limit:
-                if (!state.limit && !count(request, thread_for(work_kind::limits), state))
-                    return wait_at(stage::limit, work_kind::limits, state);
-                [[fallthrough]];
-            case stage::checks:
-                if (const auto rejected = check_limit(state)) return reject(*rejected, request, response, state);
-                if (!state.user_agent_accepted) return reject(missing_user_agent, request, response, state);
-                if (const auto rejected = check_one_authorization(state)) return reject(*rejected, request, response, state);
-                if (state.auth.failure) return fail(*state.auth.failure, request, response, state);
-                if (const auto rejected = route_of(request, state)) return reject(*rejected, request, response, state);
-                if (state.route->result == route_match::kind::other_method) return respond_options(request, response, state);
-                if (const auto rejected = check_access(policies.scope_checker(), api.routes[state.route->route].access,
-                                                       api.resource_of(state.route->route).id, state))
-                    return reject(*rejected, request, response, state);
-                [[fallthrough]];
-            case stage::body:
-                if (const auto rejected =
-                        check_body(request, api.routes[state.route->route].reads_body, api.routes[state.route->route].body_bytes_max))
-                    return reject(*rejected, request, response, state);
-                if (request.body_state == http::body_state::pending) {
-                    state.next = stage::body;
-                    state.body_bytes_max = api.routes[state.route->route].body_bytes_max;
-                    return http::handle_step::needs_body;
-                }
-                [[fallthrough]];
-            case stage::endpoint: break;
-        }
-        return respond_endpoint(request, response, state, thread_for(api.routes[state.route->route].work));
+    /// Implements `http::resumable_handler`.
+    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& memory,
+                                            http::thread_kind thread) const noexcept {
+        auto& state = memory.get<request_state>();
+        if (state.next == stage::head) state.now = memory.time_by(policies_.clock());
+        const auto next = advance(request, response, state, thread);
+        memory.set_waits_for(state.waits_for);
+        memory.set_body_bytes_max(state.body_bytes_max);
+        return next;
     }
 
-    /// Writes the response after an exception. Never waits.
-    void respond_error(const error& failure, const http::request& request, http::response& response, judgement& state) const {
-        if (!state.limit) {
-            state.limit = peek_or_unused(policies.limiter(), limit_key_of(state), quota_of(api.settings, state), state.now);
-        }
-        fail(failure, request, response, state);
+    /// Implements `http::handler`: this thread may wait for everything.
+    void handle(const http::request& request, http::response& response) const noexcept {
+        request_state state;
+        state.now = policies_.clock().now();
+        while (advance(request, response, state, http::thread_kind::worker) == http::handle_step::needs_worker) {}
+    }
+
+    /// Implements `http::handler`. The part at the path of the refused request responds. Never waits.
+    void handle(const http::refusal& refused, http::response& response) const noexcept {
+        const http::request unknown;
+        const http::request& known = refused.request != nullptr ? *refused.request : refused.partial != nullptr ? *refused.partial : unknown;
+        refuse(part_of(known), refused, response);
+    }
+
+    /// Responds to a refusal as the last part does. Never waits.
+    void refuse(const http::refusal& refused, http::response& response) const noexcept { refuse(*parts_.back(), refused, response); }
+
+    /// Returns true if a request may have to wait.
+    [[nodiscard]] bool may_block() const noexcept {
+        return policies_.limiter().may_block() ||
+               std::any_of(parts_.begin(), parts_.end(), [](const part* each) { return each->may_block(); });
     }
 
 private:
+    http::handle_step advance(const http::request& request, http::response& response, request_state& state,
+                              http::thread_kind thread) const noexcept {
+        if (state.next == stage::head && !settings_.allowed_hosts.allows(request)) {
+            // This server has no pages for the host.
+            refuse({http::status::misdirected_request, "This server does not serve the requested host.", request.peer, request.secure,
+                    &request},
+                   response);
+            return http::handle_step::done;
+        }
+        auto next = http::handle_step::done;
+        call one{request, response, state, policies_, http::thread_kind::io};
+        const request_scope scope{request, state.start.id};
+        respond_or_error(
+            response, [&] { next = advance(one, thread); }, [&](const error& thrown) { respond_error(one, thrown); });
+        return next;
+    }
+
+    /// Judges a request until its response is complete or it must wait.
+    http::handle_step advance(call& one, http::thread_kind thread) const {
+        using http::work_kind;
+        request_state& state = one.state;
+        // Sets what the next function may do; returns its argument.
+        const auto waiting_for = [&](work_kind kind) {
+            one.thread = state.waits_for == kind ? thread : http::thread_kind::io;
+            return kind;
+        };
+        const auto wait_at = [&](stage next, work_kind kind) {
+            state.next = next;
+            state.waits_for = kind;
+            state.has_waited = true;
+            return http::handle_step::needs_worker;
+        };
+        // `find(in_body)`: the caller of a row whose credentials are there.
+        const auto find = [&](bool in_body) {
+            const caller_rule* rule = state.row->caller;
+            if (rule == nullptr || rule->in_body != in_body) return progress::goes_on;
+            waiting_for(rule->work);
+            const auto found = rule->find(one);
+            if (found == progress::goes_on) state.judged_at = one.may_wait() ? policies_.clock().now() : state.now;
+            return found;
+        };
+        const auto find_user = [&] {
+            const caller_rule* rule = state.row->caller;
+            if (rule == nullptr || rule->find_user == nullptr) return progress::goes_on;
+            waiting_for(rule->user_work);
+            return rule->find_user(one);
+        };
+        const auto count = [&] {
+            if (state.row->limit == nullptr || state.limit) return progress::goes_on;
+            waiting_for(work_kind::limits);
+            return state.row->limit->count(one);
+        };
+        for (;;) switch (state.next) {
+                case stage::head: read_head(one); [[fallthrough]];
+                case stage::caller:
+                    if (find(false) == progress::waits) return wait_at(stage::caller, state.row->caller->work);
+                    [[fallthrough]];
+                case stage::use:
+                    if (state.auth.use_is_due) [[unlikely]] {
+                        waiting_for(work_kind::token_uses);
+                        if (state.row->caller->record_use(one) == progress::waits) return wait_at(stage::use, work_kind::token_uses);
+                    }
+                    [[fallthrough]];
+                case stage::user:
+                    if (find_user() == progress::waits) return wait_at(stage::user, state.row->caller->user_work);
+                    [[fallthrough]];
+                case stage::limit:
+                    if (count() == progress::waits) return wait_at(stage::limit, work_kind::limits);
+                    [[fallthrough]];
+                case stage::checks:
+                    if (check(one) == progress::responded) return finish(one);
+                    [[fallthrough]];
+                case stage::body:
+                    if (const body_rule* rule = state.row->body; rule != nullptr) {
+                        if (rule->check(one) == progress::responded) return finish(one);
+                        if (one.request.body_state == http::body_state::pending) {
+                            state.next = stage::body;
+                            state.has_waited = true;
+                            state.body_bytes_max = state.row->body_bytes_max;
+                            return http::handle_step::needs_body;
+                        }
+                        if (rule->read != nullptr && rule->read(one) == progress::responded) return finish(one);
+                    }
+                    [[fallthrough]];
+                case stage::client:
+                    if (state.row->caller != nullptr && state.row->caller->in_body) {
+                        if (find(true) == progress::waits) return wait_at(stage::client, state.row->caller->work);
+                        if (find_user() == progress::waits) return wait_at(stage::client, state.row->caller->user_work);
+                        if (count() == progress::waits) return wait_at(stage::client, work_kind::limits);
+                        if (check_caller(one) == progress::responded) return finish(one);
+                    }
+                    [[fallthrough]];
+                case stage::again:
+                    // The time is read only where it matters: most requests do not wait, and read it once.
+                    if (state.has_waited && state.auth.state == auth_state::authenticated &&
+                        is_outdated(state.judged_at, policies_.clock().now())) [[unlikely]] {
+                        if (state.repeated == repeated_judgements_max) return fail(one, unavailable("the request was judged too often"));
+                        judge_again(one);
+                        continue;
+                    }
+                    [[fallthrough]];
+                case stage::endpoint:
+                    for (const auto steps = state.row->steps; state.step < steps.size(); ++state.step) {
+                        const step& next = steps[state.step];
+                        waiting_for(next.work);
+                        const auto done = next.run(one);
+                        if (!done) return fail(one, done.error());
+                        if (*done == progress::waits) return wait_at(stage::again, next.work);
+                        if (*done == progress::responded) break;
+                    }
+                    return finish(one);
+            }
+    }
+
+    [[nodiscard]] const part& part_of(const http::request& request) const noexcept {
+        for (const part* each : parts_)
+            if (each->serves(request)) return *each;
+        return *parts_.back();
+    }
+
+    /// Finds the row, and reads the credentials that its callers send.
+    void read_head(call& one) const {
+        request_state& state = one.state;
+        state.start = start_request(policies_, state.now);
+        state.client = http::client_address(one.request, settings_.trusted_proxies, settings_.client_named_by);
+        state.part = &part_of(one.request);
+        state.part->find_row(one);
+        // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate limit
+        // has been checked.
+        state.user_agent_accepted = accepts_user_agent(policies_.agent_rule(), one.request);
+        if (!state.user_agent_accepted) {
+            state.part = parts_.back();
+            state.row = &state.part->unknown_row();
+            return;
+        }
+        // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
+        state.is_preflight = http::is_preflight(one.request);
+        if (!state.is_preflight && state.row->caller != nullptr) state.row->caller->read(one);
+    }
+
     /// Continues at the caller, as if the request had just arrived.
-    void judge_again(const http::request& request, judgement& state) const {
+    void judge_again(call& one) const {
+        request_state& state = one.state;
         ++state.repeated;
-        state.now = policies.clock().now();
+        state.now = policies_.clock().now();
         state.auth = {};
-        read_authorization(policies.authenticators(), request, state.auth);
-        state.next = stage::credential;  // `waits_for` stays, because the worker may still wait for that kind
+        state.row->caller->read(one);
+        state.next = state.row->caller->in_body ? stage::client : stage::caller;  // `waits_for` stays: the worker may still wait for it
     }
 
-    [[nodiscard]] static http::handle_step wait_at(stage next, http::work_kind kind, judgement& state) noexcept {
-        state.next = next;
-        state.waits_for = kind;
-        return http::handle_step::needs_worker;
+    /// The checks of what is known of the request, in this order.
+    progress check(call& one) const {
+        request_state& state = one.state;
+        if (state.limit)
+            if (const auto rejected = check_limit(state)) return one.reject(*rejected);
+        if (!state.user_agent_accepted) return one.reject(missing_user_agent);
+        if (const auto rejected = check_one_authorization(state)) return one.reject(*rejected);
+        if (state.auth.failure) return write_failure(one, *state.auth.failure);
+        if (state.no_row) [[unlikely]] {
+            if (!state.allowed.empty()) add_allow(one.response, state.allowed);
+            return one.reject(*state.no_row);
+        }
+        if (!state.allowed.empty()) [[unlikely]] {  // OPTIONS
+            one.response.set_status(http::status::no_content);
+            add_allow(one.response, state.allowed);
+            return progress::responded;
+        }
+        if (const body_rule* rule = state.row->body; rule != nullptr && rule->check_sender != nullptr)
+            if (rule->check_sender(one) == progress::responded) return progress::responded;
+        return state.row->caller != nullptr && state.row->caller->in_body ? progress::goes_on : check_caller(one);
     }
 
-    /// Counts the request. The route is looked up this early only for a limiter that needs it: a 429 should stay cheap.
-    [[nodiscard]] bool count(const http::request& request, http::thread_kind thread, judgement& state) const {
-        if (policies.limiter().chooses_windows() && state.route_path == nullptr)
-            state.route_rejection = find_route(router, api.routes, api.settings.services, api.root, request, state);
-        return count_request(policies.limiter(), api.settings, pattern_of(state), request, thread, state);
+    progress check_caller(call& one) const {
+        if (one.state.auth.failure) return write_failure(one, *one.state.auth.failure);
+        if (const auto rejected = check_access(policies_.scope_checker(), one.row().access, one.row().resource, one.state))
+            return one.reject(*rejected);
+        return progress::goes_on;
     }
 
-    [[nodiscard]] std::optional<rejection> route_of(const http::request& request, judgement& state) const {
-        if (policies.limiter().chooses_windows()) return state.route_rejection;
-        return find_route(router, api.routes, api.settings.services, api.root, request, state);
+    /// Writes the error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
+    progress write_failure(call& one, const error& failure) const {
+        if (to_number(to_status(failure.kind)) >= 500) one.observed().report(policies_, failure);
+        one.row().form->fail(one, failure);
+        return progress::responded;
+    }
+    http::handle_step fail(call& one, const error& failure) const {
+        write_failure(one, failure);
+        return finish(one);
     }
 
-    /// Returns the pattern of the request's route, or an empty text if the path has no route.
-    [[nodiscard]] std::string_view pattern_of(const judgement& state) const noexcept {
-        const bool has_route = state.route_path != nullptr && state.route->result != route_match::kind::unknown_path;
-        return has_route ? api.routes[state.route->route].path : std::string_view{};
+    /// Writes the response after an exception. Never waits.
+    void respond_error(call& one, const error& thrown) const {
+        if (one.state.row == nullptr) {  // thrown where it was looked up
+            one.state.part = parts_.back();
+            one.state.row = &one.state.part->unknown_row();
+        }
+        one.thread = http::thread_kind::io;
+        fail(one, thrown);
     }
 
-    [[nodiscard]] observed_request observed(const http::request& request, const judgement& state) const noexcept {
-        return {state.start, request, state.client, pattern_of(state)};
-    }
-
-    http::handle_step finish(const http::request& request, http::response& response, const judgement& state) const {
-        const auto observation = observed(request, state);
-        add_rate_limit_fields(response, *state.limit, observation.id());
-        add_transport_security(response, api.settings.base_url);
-        http::add_cors_fields(api.settings.cors_origins, request, response);
-        if (state.is_preflight) allow_own_fields(response, policies.authenticators());
-        const auto* caller = caller_of(state);
-        if (policies.usage() != nullptr && caller != nullptr)
-            policies.usage()->record(*caller, to_number(response.status()) >= 400, state.now);
-        observation.report_end(policies, response, caller);
+    http::handle_step finish(call& one) const {
+        request_state& state = one.state;
+        one.row().form->add_fields(one);
+        one.observed().report_end(policies_, one.response, caller_of(state), state.kept != nullptr ? state.kept->outcome() : oauth_outcome{});
         return http::handle_step::done;
     }
 
-    /// Responds with the error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    http::handle_step fail(const error& failure, const http::request& request, http::response& response, const judgement& state) const {
-        if (to_number(to_status(failure.kind)) >= 500) observed(request, state).report(policies, failure);
-        replace_with_error(response, failure, state, api, policies.authenticators());
-        return finish(request, response, state);
+    static void refuse(const part& at, const http::refusal& refused, http::response& response) noexcept {
+        write_or_status(response, refused.status, [&] { at.refuse(refused, response); });
     }
 
-    http::handle_step reject(const rejection& rejection, const http::request& request, http::response& response,
-                             const judgement& state) const {
-        write_rejection(response, rejection, request, state, api, policies.authenticators());
-        return finish(request, response, state);
-    }
-
-    http::handle_step respond_options(const http::request& request, http::response& response, const judgement& state) const {
-        response.set_status(http::status::no_content);
-        add_allow(response, state.route->allowed);
-        return finish(request, response, state);
-    }
-
-    /// Calls the endpoint, on a worker if it has to wait.
-    http::handle_step respond_endpoint(const http::request& request, http::response& response, judgement& state,
-                                       http::thread_kind thread) const {
-        const route& found = api.routes[state.route->route];
-        const bool may_block = users.may_block() || (store.may_block() && found.work != http::work_kind::users);
-        relocate_captures(request, state);
-        api_call call{context, request, response, caller_of(state), state.client, state.now};
-        result<void> done;
-        if (may_block && thread == http::thread_kind::io) {
-            auto without_waiting = found.call_without_waiting(call, *state.route, state.route_service);
-            if (!without_waiting) return wait_at(stage::endpoint, found.work, state);
-            done = *std::move(without_waiting);
-        } else {
-            done = found.call(call, *state.route, state.route_service);
-        }
-        if (!done) return fail(done.error(), request, response, state);
-        const bool has_type = !response.field_block().empty() && !response.find("Content-Type").empty();
-        if (!response.body().empty() && !has_type) response.add_prepared_lines(json_field_lines);
-        return finish(request, response, state);
-    }
+    const tollgate::policies& policies_;
+    const account_service_settings& settings_;
+    std::vector<const part*> parts_;
 };
 
 }  // namespace tollgate::pipeline

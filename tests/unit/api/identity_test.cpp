@@ -107,11 +107,14 @@ TEST_CASE("an error of the kind `unauthorized` is a 401 with challenges, other e
     struct {
         error_kind kind;
         status expected;
-        std::string challenges;
+        bool has_challenges;
     } const rows[] = {
-        {error_kind::unauthorized, status::unauthorized, "Bearer realm=\"api\"\n" + basic_challenge},
-        {error_kind::forbidden, status::forbidden, ""},
-        {error_kind::unavailable, status::service_unavailable, ""},
+        {error_kind::unauthorized, status::unauthorized, true},
+        {error_kind::forbidden, status::forbidden, false},
+        {error_kind::unavailable, status::service_unavailable, false},
+    };
+    const auto expected_challenges = [](bool any, std::string scope) {
+        return any ? "Bearer realm=\"api\"" + scope + "\n" + basic_challenge : std::string{};
     };
     instant now = from_unix_seconds(1'700'000'000);
     for (const auto& row : rows) {
@@ -122,13 +125,13 @@ TEST_CASE("an error of the kind `unauthorized` is a 401 with challenges, other e
         shop.users.failure = failure;
         const auto of_directory = shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret));
         CHECK(of_directory.status() == row.expected);
-        CHECK(challenges(of_directory) == row.challenges);
+        CHECK(challenges(of_directory) == expected_challenges(row.has_challenges, ", scope=\"user:balance\""));
 
         account_api api{shop_settings(), shop.users, shop.store, default_policies().with_clock(fake_clock{&now}),
                         route_table{on_get<"/failing">(open_to_all, [&](api_call&) -> result<void> { return failure; })}};
         const auto of_endpoint = api.handle(test_request{method::get, "/v1/failing"}.view());
         CHECK(of_endpoint.status() == row.expected);
-        CHECK(challenges(of_endpoint) == row.challenges);
+        CHECK(challenges(of_endpoint) == expected_challenges(row.has_challenges, ""));
     }
 }
 

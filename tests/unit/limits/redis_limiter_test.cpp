@@ -437,7 +437,7 @@ TEST_CASE("without Redis each window that admits or refuses a request is a fallb
     server.stop();
     const account_service_settings quotas{.anonymous_quota = sixty_an_hour, .user_quota = sixty_an_hour};
     for (const auto fallbacks : expected.fallbacks) {
-        pipeline::judgement state;
+        pipeline::request_state state;
         state.now = some_time;
         CHECK(pipeline::count_request(limiter, quotas, "/me", http::request{}, http::thread_kind::worker, state));
         CHECK(limiter.shared.statistics().fallbacks == fallbacks);

@@ -147,8 +147,8 @@ TEST_CASE("every response of the API has an id, and a route if the request has o
         {"/v1/sitesmaker/1/hooks", {}, 401, "/{service}/{account}/hooks"},
         {"/v1/nothing", {}, 404, ""},
         {"/v1/testservice/post", {}, 405, "/testservice/post"},
-        {"/v1/testservice/get", {{"User-Agent", "second"}}, 403, ""},
-        {"/v1/testservice/get", {{"Authorization", "a"}, {"Authorization", "b"}}, 400, ""},
+        {"/v1/testservice/get", {{"User-Agent", "second"}}, 403, "/testservice/get"},
+        {"/v1/testservice/get", {{"Authorization", "a"}, {"Authorization", "b"}}, 400, "/testservice/get"},
     };
     for (const auto& each : cases) {
         CAPTURE(each.path, each.status);

@@ -75,7 +75,7 @@ TEST_CASE("captures are relocated with the request", "[pipeline][route]") {
     const std::string before = "/v1/sitesmaker/7/hooks";
     http::request request;
     request.target = http::target::from(before);
-    pipeline::judgement state;
+    pipeline::request_state state;
     state.route.emplace().captured = 2;
     state.route->captures[0] = std::string_view{before}.substr(4, 10);
     state.route->captures[1] = std::string_view{before}.substr(15, 1);
@@ -129,7 +129,7 @@ TEST_CASE("a request is counted once, on an I/O thread only without waiting", "[
     const account_service_settings settings;
     const http::request request;
     knowing_limiter limiter;
-    pipeline::judgement state;
+    pipeline::request_state state;
     CHECK_FALSE(pipeline::count_request(limiter, settings, "/x", request, http::thread_kind::io, state));
     CHECK(limiter.waits == 0);
     CHECK_FALSE(state.limit);
@@ -301,7 +301,7 @@ TEST_CASE("several windows need a worker if the limiter may block, one window tr
     http::request request;
     choosing_limiter limiter;
     limiter.knows_decisions = true;
-    pipeline::judgement state;
+    pipeline::request_state state;
     CHECK_FALSE(pipeline::count_request(limiter, settings, "/two", request, http::thread_kind::io, state));
     CHECK(limiter.taken + limiter.waits == 0);
     CHECK(pipeline::count_request(limiter, settings, "/none", request, http::thread_kind::io, state));

@@ -21,6 +21,7 @@
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
+#include <tollgate/pipeline/detail/row.hpp>
 #include <tollgate/pipeline/route_table.hpp>
 
 #include <cstddef>
@@ -32,34 +33,6 @@
 /// The stages of the judgement, one decision each: `judge.hpp` has their order. A stage takes only what it needs, and reads what
 /// the stages before it have found out. Stages do not write responses.
 namespace tollgate::inline v0::pipeline {
-
-/// The stage at which `judge::advance` continues.
-enum class stage : std::uint8_t { head, credential, use, quota, limit, checks, body, endpoint };
-
-/// The state of a request during its judgement.
-struct judgement {
-    judgement() noexcept;
-
-    stage next = stage::head;
-    http::work_kind waits_for = http::work_kind::other;  ///< kind of work that `next` waits for
-    bool user_agent_accepted = false;
-    bool is_preflight = false;
-    std::uint8_t repeated = 0;       ///< number of repeated judgements
-    request_start start;
-    instant now;
-    instant judged_at;               ///< when the caller was found; valid if there is a caller
-    ip_address client;
-    authentication auth;
-    std::optional<quota> own_quota;  ///< the caller's, if it is not the default
-    std::optional<limit_decision> limit;  ///< decision for the caller or the client's address; empty before `stage::limit`
-    std::optional<route_match> route;  ///< empty before the lookup
-    std::optional<rejection> route_rejection;  ///< rejection because there is no route for the request, with a `request_limiter`
-    const service* route_service = nullptr;  ///< service that `{service}` in the path names
-    std::size_t body_bytes_max = no_body_bound;  ///< bound of a body that has yet to arrive
-    const char* route_path = nullptr;  ///< address of the path when `route` was found; captures are views of it
-};
-// Defined outside of the class, because `judgement()` would first fill all of it, 1.6 kB, with zeros.
-inline judgement::judgement() noexcept = default;
 
 /// Converts to what `make` returns: `optional.emplace(made_by{make})` constructs the value in place. A copy would wait for the bytes
 /// just written, longer than a stage takes.
@@ -85,24 +58,24 @@ made_by(Make) -> made_by<Make>;
 }
 
 /// Returns the key under which a request counts: its caller, with any token, or otherwise the client's address.
-[[nodiscard]] inline limit_key limit_key_of(const judgement& state) noexcept {
+[[nodiscard]] inline limit_key limit_key_of(const request_state& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);
     return limit_key::of(state.auth.caller->user);
 }
 
 /// The quota of `limit_key_of`.
-[[nodiscard]] inline const quota& quota_of(const account_service_settings& settings, const judgement& state) noexcept {
+[[nodiscard]] inline const quota& quota_of(const account_service_settings& settings, const request_state& state) noexcept {
     if (state.auth.state != auth_state::authenticated) return settings.anonymous_quota;
     return state.own_quota ? *state.own_quota : settings.user_quota;
 }
 
 /// Null if the request has no valid credential.
-[[nodiscard]] inline const caller* caller_of(const judgement& state) noexcept {
+[[nodiscard]] inline const caller* caller_of(const request_state& state) noexcept {
     return state.auth.caller ? &*state.auth.caller : nullptr;
 }
 
 /// Returns true if a request is counted: one that could not be authenticated because a store failed is not, nor is a CORS preflight.
-[[nodiscard]] inline bool is_counted(const judgement& state) noexcept {
+[[nodiscard]] inline bool is_counted(const request_state& state) noexcept {
     return state.auth.state != auth_state::failed && !state.is_preflight;
 }
 
@@ -117,10 +90,10 @@ made_by(Make) -> made_by<Make>;
 /// up. `route` is the pattern of its route. False, and nothing counted, if that needs a worker.
 [[nodiscard]] TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_service_settings& settings,
                                                std::string_view route,
-                                               const http::request& request, http::thread_kind thread, judgement& state);
+                                               const http::request& request, http::thread_kind thread, request_state& state);
 
 /// 429 for a request beyond its quota, after `stage::limit`.
-[[nodiscard]] inline std::optional<rejection> check_limit(const judgement& state) noexcept {
+[[nodiscard]] inline std::optional<rejection> check_limit(const request_state& state) noexcept {
     if (state.limit->admitted || !is_counted(state)) return std::nullopt;
     return rate_limit_exceeded;
 }
@@ -139,10 +112,10 @@ inline constexpr rejection no_such_resource{http::status::not_found, "Not Found"
 /// method that the path does not have. OPTIONS matches every known path: it is answered from `state.route.allowed`.
 [[nodiscard]] TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, const route_table& routes,
                                                                 const service_catalog& services, std::string_view root,
-                                                                const http::request& request, judgement& state);
+                                                                const http::request& request, request_state& state);
 
 /// Updates the captures: the server may have moved the request to a larger buffer since its route was found.
-inline void relocate_captures(const http::request& request, judgement& state) noexcept {
+inline void relocate_captures(const http::request& request, request_state& state) noexcept {
     const char* const path = request.target.path.data();
     if (path == state.route_path) return;
     const auto before = reinterpret_cast<std::uintptr_t>(state.route_path);
@@ -152,7 +125,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 }
 
 /// Returns the rejection (400) for credentials in two fields, of which neither can be preferred.
-[[nodiscard]] inline std::optional<rejection> check_one_authorization(const judgement& state) noexcept {
+[[nodiscard]] inline std::optional<rejection> check_one_authorization(const request_state& state) noexcept {
     if (state.auth.state != auth_state::ambiguous) return std::nullopt;
     return rejection{http::status::bad_request, "Send one Authorization header only, and no other credentials.", about_authentication};
 }
@@ -172,7 +145,7 @@ inline void relocate_captures(const http::request& request, judgement& state) no
 /// 401 for invalid credentials, on an open route too: a program with a revoked token learns of it at once. A token for other resources is
 /// invalid here. 401 where credentials are required and missing, 403 where their scopes do not suffice.
 [[nodiscard]] TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule,
-                                                                  resource_id resource, judgement& state);
+                                                                  resource_id resource, request_state& state);
 
 /// `application/json`, with no parameter but a charset of UTF-8 (RFC 8259 section 8.1 allows no other).
 [[nodiscard]] TOLLGATE_DECL bool is_json_media_type(std::string_view content_type) noexcept;

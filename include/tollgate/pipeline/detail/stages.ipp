@@ -51,7 +51,7 @@ TOLLGATE_DECL std::optional<rejection> check_body(const http::request& request, 
 }
 
 TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, const route_table& routes, const service_catalog& services,
-                                                  std::string_view root, const http::request& request, judgement& state) {
+                                                  std::string_view root, const http::request& request, request_state& state) {
     if (request.method == http::method::other)
         return rejection{http::status::not_implemented, "The request method is unknown.", about_requests};
     const auto method = request.method == http::method::head ? http::method::get : request.method;
@@ -76,7 +76,7 @@ TOLLGATE_DECL std::optional<rejection> find_route(const router_ref& router, cons
 }
 
 TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& checker, const access_rule& rule, resource_id resource,
-                                                    judgement& state) {
+                                                    request_state& state) {
     if (state.auth.caller && !state.auth.caller->resources.is_for(resource)) [[unlikely]] {
         state.auth.state = auth_state::bad_credentials;
         return rejection{http::status::unauthorized, "The token was issued for another resource.", about_authentication};
@@ -95,7 +95,7 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
 
 /// Counts the request in one window. False, and nothing counted, if that needs a worker.
 [[nodiscard]] inline bool count_in(const rate_limiter_ref& limiter, const limit_key& key, const quota& allowed, http::thread_kind thread,
-                                   judgement& state) {
+                                   request_state& state) {
     const bool counts = is_counted(state);
     if (thread == http::thread_kind::io && limiter.may_block()) {
         state.limit = counts ? limiter.try_take(key, allowed, state.now) : limiter.try_peek(key, allowed, state.now);
@@ -108,7 +108,7 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
 
 /// Counts the request in every window that the limiter names, or in none if one of them is used up.
 [[nodiscard]] inline bool count_in_windows(const rate_limiter_ref& limiter, const limit_windows& windows, const quota& allowed,
-                                           http::thread_kind thread, judgement& state) {
+                                           http::thread_kind thread, request_state& state) {
     if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
     if (windows.size() != 0 && thread == http::thread_kind::io && limiter.may_block()) return false;
 
@@ -127,7 +127,7 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
 }
 
 TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_service_settings& settings, std::string_view route,
-                                 const http::request& request, http::thread_kind thread, judgement& state) {
+                                 const http::request& request, http::thread_kind thread, request_state& state) {
     const limit_key key = limit_key_of(state);
     const quota& allowed = quota_of(settings, state);
     if (!limiter.chooses_windows()) return count_in(limiter, key, allowed, thread, state);

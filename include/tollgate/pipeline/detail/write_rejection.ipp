@@ -15,7 +15,7 @@ inline void add_challenge(http::response& response, const authenticator_ref& one
 
 /// The parameters of a Bearer challenge (RFC 6750 section 3, RFC 9728 section 5.1): an error code, the scope that the route needs, and the
 /// metadata of its resource. `error` and `scope` may be empty.
-[[nodiscard]] inline std::string bearer_parameters(std::string_view error, std::string_view scope, const judgement& state,
+[[nodiscard]] inline std::string bearer_parameters(std::string_view error, std::string_view scope, const request_state& state,
                                                    const api_definition& api) {
     std::string parameters;
     const auto add = [&](std::string_view name, std::string_view value) {
@@ -29,7 +29,7 @@ inline void add_challenge(http::response& response, const authenticator_ref& one
 
 /// Writes a line per scheme, Bearer first, because many clients read the first one only. Only credentials that were sent and are invalid
 /// have an error code (RFC 6750 section 3.1).
-inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, const judgement& state,
+inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, const request_state& state,
                            const api_definition& api) {
     const bool has_route = state.route && state.route->result == route_match::kind::found;
     const auto scope = has_route ? required_scope(api.routes[state.route->route].access, state.route_service) : std::string_view{};
@@ -42,13 +42,13 @@ inline void add_challenges(http::response& response, std::span<const authenticat
 
 /// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
 inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope,
-                                   const judgement& state, const api_definition& api) {
+                                   const request_state& state, const api_definition& api) {
     for (const authenticator_ref& each : authenticators)
         if (each.is_bearer()) add_challenge(response, each, bearer_parameters("insufficient_scope", scope, state, api));
 }
 
 /// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
-inline void add_required_fields(http::response& response, http::status status, instant retry_at, const judgement& state,
+inline void add_required_fields(http::response& response, http::status status, instant retry_at, const request_state& state,
                                 const api_definition& api, std::span<const authenticator_ref> authenticators) {
     switch (status) {
         case http::status::unauthorized: add_challenges(response, authenticators, state, api); break;
@@ -58,7 +58,7 @@ inline void add_required_fields(http::response& response, http::status status, i
 }
 
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const judgement& state, const api_definition& api, std::span<const authenticator_ref> authenticators) {
+                                   const request_state& state, const api_definition& api, std::span<const authenticator_ref> authenticators) {
     add_required_fields(response, rejection.status, state.limit->resets_at, state, api, authenticators);
     switch (rejection.status) {
         case http::status::forbidden:
@@ -66,14 +66,13 @@ TOLLGATE_DECL void write_rejection(http::response& response, const rejection& re
                 add_insufficient_scope(response, authenticators,
                                        required_scope(api.routes[state.route->route].access, state.route_service), state, api);
             break;
-        case http::status::method_not_allowed: add_allow(response, state.route->allowed); break;
         case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
         default: break;
     }
     write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
 }
 
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const judgement& state, const api_definition& api,
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
                                       std::span<const authenticator_ref> authenticators) {
     const auto status = to_status(failure.kind);
     response.clear();
