@@ -2754,7 +2754,8 @@ enum class thread_kind : std::uint8_t {
 /// the application that hangs, or has a long queue, delays no request that waits for another part.
 enum class work_kind : std::uint8_t {
     other,           ///< anything else
-    credentials,     ///< looking up a token
+    credentials,     ///< looking up a token, or the secret of an OAuth application
+    sessions,        ///< looking up a session, or whether a user is active
     token_uses,      ///< recording the use of a token; not worth a long wait
     users,           ///< the user directory
     limits,          ///< the rate limiter
@@ -10049,6 +10050,7 @@ struct rejection {
 
 inline constexpr rejection missing_user_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
                                               about_requests};
+inline constexpr rejection other_site{http::status::forbidden, "The form was sent by another site.", about_requests};
 inline constexpr rejection rate_limit_exceeded{
     http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.", about_rate_limits};
 
@@ -11126,9 +11128,9 @@ struct limit_rule {
 
 /// Which body a row takes. A row without this rule has no body: it is answered when its head has arrived.
 struct body_rule {
-    progress (*check_sender)(call&) = nullptr;  ///< refuses a form from another site; may be null
-    progress (*check)(call&) = nullptr;         ///< refuses by the head, before the body has arrived and again after it
-    progress (*read)(call&) = nullptr;          ///< reads the body; may be null
+    bool (*is_cross_site)(const call&) = nullptr;  ///< returns true for a form that another site sent; may be null
+    progress (*check)(call&) = nullptr;            ///< refuses by the head, before the body has arrived and again after it
+    progress (*read)(call&) = nullptr;             ///< reads the body; may be null
 };
 
 /// How the responses of a row are written.
@@ -11199,6 +11201,7 @@ struct request_state {
     http::work_kind waits_for = http::work_kind::other;  ///< kind of work that `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
+    bool is_cross_site = false;  ///< a form that another site sent
     bool has_waited = false;    ///< for its body or a worker
     std::uint8_t repeated = 0;  ///< number of repeated judgements
     std::uint8_t step = 0;      ///< index of the next step
@@ -11515,7 +11518,7 @@ private:
             return rule->find_user(one);
         };
         const auto count = [&] {
-            if (state.row->limit == nullptr || state.limit) return progress::goes_on;
+            if (state.row->limit == nullptr || state.limit || state.is_cross_site) return progress::goes_on;
             waiting_for(work_kind::limits);
             return state.row->limit->count(one);
         };
@@ -11592,19 +11595,23 @@ private:
         request_state& state = one.state;
         state.start = start_request(policies_, state.now);
         state.client = http::client_address(one.request, settings_.trusted_proxies, settings_.client_named_by);
+        state.part = &part_of(one.request);
+        state.part->find_row(one);
         // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate limit
         // has been checked.
         state.user_agent_accepted = accepts_user_agent(policies_.agent_rule(), one.request);
         if (!state.user_agent_accepted) {
             state.part = parts_.back();
             state.row = &state.part->unknown_row();
+            state.kept.reset();
             return;
         }
-        state.part = &part_of(one.request);
-        state.part->find_row(one);
-        // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
+        // A preflight is not counted, and neither is a form of another site, so their credentials are not read either: otherwise, guesses
+        // would be free.
         state.is_preflight = http::is_preflight(one.request);
-        if (!state.is_preflight && state.row->caller != nullptr) state.row->caller->read(one);
+        const body_rule* body = state.row->body;
+        state.is_cross_site = body != nullptr && body->is_cross_site != nullptr && body->is_cross_site(one);
+        if (!state.is_preflight && !state.is_cross_site && state.row->caller != nullptr) state.row->caller->read(one);
     }
 
     /// Continues at the caller, as if the request had just arrived.
@@ -11634,8 +11641,7 @@ private:
             add_allow(one.response, state.allowed);
             return progress::responded;
         }
-        if (const body_rule* rule = state.row->body; rule != nullptr && rule->check_sender != nullptr)
-            if (rule->check_sender(one) == progress::responded) return progress::responded;
+        if (state.is_cross_site) return one.reject(other_site);
         return state.row->caller != nullptr && state.row->caller->in_body ? progress::goes_on : check_caller(one);
     }
 
@@ -13905,8 +13911,15 @@ private:
 
 namespace tollgate::inline v0 {
 
+namespace service_detail {
+struct part_mounter;
+}
+namespace pipeline {
+class judge;
+class part;
+}  // namespace pipeline
 namespace pages {
-class page_handler;
+class account_page_part;
 }
 
 /// Serves the account pages: an overview, personal tokens, applications, authorizations and webhooks; if the directory is an
@@ -13957,7 +13970,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:
-    std::unique_ptr<pages::page_handler> handler_;
+    friend struct service_detail::part_mounter;
+
+    [[nodiscard]] TOLLGATE_DECL const pipeline::part& part() const noexcept;
+
+    std::unique_ptr<const pages::account_page_part> part_;
+    std::unique_ptr<const pipeline::judge> judge_;
 };
 
 }  // namespace tollgate
@@ -13969,6 +13987,14 @@ private:
 #define TOLLGATE_MANUAL_DOCUMENTATION_HPP
 
 namespace tollgate::inline v0 {
+
+namespace pipeline {
+class judge;
+class part;
+}  // namespace pipeline
+namespace manual {
+class documentation_part;
+}
 
 /// Serves the documentation for API users, under `{auth_url}/docs/`. It is a separate handler. Each Error object links to it.
 ///
@@ -13982,8 +14008,13 @@ namespace tollgate::inline v0 {
 /// afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    /// Renders all pages from the settings and the routes. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
-    TOLLGATE_DECL api_documentation(const account_service_settings& settings, const route_table& routes);
+    /// Renders all pages from the settings and the routes. The observer of the policies sees the requests. Throws std::invalid_argument for
+    /// an auth_url that `http::url::root` refuses.
+    TOLLGATE_COLD api_documentation(account_service_settings settings, const route_table& routes, policies policies = default_policies());
+    TOLLGATE_COLD ~api_documentation();
+
+    api_documentation(const api_documentation&) = delete;
+    api_documentation& operator=(const api_documentation&) = delete;
 
     /// The pages are in memory.
     static constexpr bool blocking = false;
@@ -13993,28 +14024,16 @@ public:
     /// Implements `http::handler`: serves a page, or responds to a request that the server refused.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
-    /// Each responds like the function without `generated`, which is the id of a request that has no id of its own.
-    TOLLGATE_DECL void handle(const http::request& request, http::response& response, const http::unique_id& generated) const noexcept;
-    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response, const http::unique_id& generated) const noexcept;
-
     /// Returns the path where the documentation is mounted: the path of `auth_url`, and `/docs`.
-    [[nodiscard]] const std::string& root() const noexcept { return root_; }
+    [[nodiscard]] TOLLGATE_DECL const std::string& root() const noexcept;
 
 private:
-    struct page {
-        std::string path;
-        std::string_view field_lines;
-        std::string body;
-    };
+    friend class account_service;
 
-    TOLLGATE_DECL void respond(const http::request& request, http::response& response) const;
+    [[nodiscard]] TOLLGATE_DECL const pipeline::part& part() const noexcept;
 
-    std::string auth_url_;
-    std::string root_;
-    std::vector<page> pages_;
-    std::string not_found_;
-    std::string refused_before_, refused_behind_;  // the page of a refusal before and behind the reason
-    std::string method_not_allowed_;
+    std::unique_ptr<const manual::documentation_part> part_;
+    std::unique_ptr<const pipeline::judge> judge_;
 };
 
 static_assert(http::handler<api_documentation>);
@@ -31016,6 +31035,75 @@ template <class Find, class Replace, class Make>
 
 #endif  // TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP
 
+// <tollgate/web/detail/page_part.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_PAGE_PART_HPP
+#define TOLLGATE_WEB_DETAIL_PAGE_PART_HPP
+
+namespace tollgate::inline v0::web {
+
+/// What a page keeps for one request.
+struct kept_page : pipeline::kept_data {
+    const page_language* language = nullptr;  ///< language of the response
+    std::optional<session> signed_in{};       ///< of rows with `page_part::session_callers`
+    http::form_fields form{{}};               ///< of rows with `page_part::form_body`
+};
+
+/// What parts with pages have in common: how sessions are found, how forms are read, how errors are written, and the files that pages load.
+class page_part : public pipeline::part {
+public:
+    [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_page_row_; }
+    TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
+
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
+    [[nodiscard]] const session_source_ref& sessions() const noexcept { return sessions_; }
+    [[nodiscard]] const page_renderer& renderer() const noexcept { return renderer_; }
+
+    // The functions of rows, for requests whose `kept` is null or a `kept_page`.
+
+    /// Callers are users with a session.
+    static const pipeline::caller_rule session_callers;
+    /// The body is a form of this site.
+    static const pipeline::body_rule form_body;
+    /// Errors are pages.
+    static const pipeline::response_form page_form;
+
+    /// Returns what the page keeps. Precondition: `find_row` has created it.
+    [[nodiscard]] static kept_page& kept(const pipeline::call& one) noexcept { return static_cast<kept_page&>(*one.state.kept); }
+    /// Renders pages in the language of the response.
+    [[nodiscard]] TOLLGATE_DECL static localized_pages pages_for(const pipeline::call& one);
+    /// Writes the error page of a rejection.
+    TOLLGATE_DECL static void reject(pipeline::call& one, const pipeline::rejection& reason);
+    [[nodiscard]] static pipeline::progress reject(pipeline::call& one, http::status status) { return one.reject({status, {}}); }
+    TOLLGATE_DECL static void fail(pipeline::call& one, const error& failure);
+    /// Counts the request of the signed-in user, or else of the address.
+    TOLLGATE_DECL static void count_in(window_limiter& limiter, const quota& allowed, pipeline::call& one);
+    /// 303 to a URL.
+    [[nodiscard]] TOLLGATE_DECL static result<pipeline::progress> redirect(pipeline::call& one, std::string_view url);
+
+protected:
+    /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
+    TOLLGATE_COLD page_part(account_service_settings&& settings, const session_source_ref& sessions, tollgate::policies&& policies,
+                            any_page_theme&& theme, page_reach reach);
+
+    /// Finds the row of a file that pages load; false if the path is of no such file.
+    [[nodiscard]] TOLLGATE_DECL bool find_asset_row(pipeline::call& one) const;
+    /// For a path without a page.
+    TOLLGATE_DECL void find_unknown_row(pipeline::call& one) const;
+
+private:
+    account_service_settings settings_;
+    session_source_ref sessions_;
+    tollgate::policies policies_;
+    page_renderer renderer_;
+    std::vector<pipeline::row> asset_rows_;  // of the site's assets, in their order
+    pipeline::row unknown_page_row_;
+};
+
+}  // namespace tollgate::web
+
+#endif  // TOLLGATE_WEB_DETAIL_PAGE_PART_HPP
+
 // <tollgate/pages/detail/page.hpp>
 #ifndef TOLLGATE_PAGES_DETAIL_PAGE_HPP
 #define TOLLGATE_PAGES_DETAIL_PAGE_HPP
@@ -31077,7 +31165,7 @@ inline constexpr std::string_view change_password_path = "/.well-known/change-pa
 struct page_match {
     pages::page page = pages::page::none;
     bool slash_missing = false;
-    bool language_missing = false;
+    std::size_t index = 0;  ///< of `page_paths`
 };
 
 /// The page of a path below its language. Compared byte by byte, except for the trailing slash.
@@ -31180,16 +31268,27 @@ inline constexpr std::string_view edit_name = "edit";
 /// The query parameter with a sealed `secret_view`, which can be reloaded for a short time.
 inline constexpr std::string_view shown_name = "shown";
 
-/// What is known of a request so far.
-struct request_state {
-    pipeline::request_start start;
-    ip_address client;
-    const web::page_language* language = nullptr;  ///< language of the response
-    std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
-    std::optional<caller> user{};  ///< the signed-in user, for the observer
-    bool admitted = false;           ///< counted, and its session is known
-    instant judged_at{};             ///< when the session was found
-    std::optional<session> signed_in{};  ///< empty on the sign-in page
+/// What the directory and the limiter say of the user, as far as the page shows it.
+struct user_data {
+    std::vector<std::pair<service_name, account>> accounts{};  ///< ordered by service
+    std::optional<balance> owned{};
+    quota allowed{};
+    std::optional<limit_decision> window{};              ///< of all requests of the user; none if there is no limit
+    std::optional<std::vector<activity>> activities{};  ///< none if they could not be read
+
+    /// Returns true if this is an account of the user.
+    [[nodiscard]] bool owns(const account_ref& named) const noexcept {
+        return std::any_of(accounts.begin(), accounts.end(), [&](const auto& each) {
+            return each.first == named.service && each.second.id == named.account;
+        });
+    }
+};
+
+/// What a page keeps for one request.
+struct kept_page : web::kept_page {
+    pages::page which = page::none;
+    bool is_language_missing = false;
+    user_data user{};
 };
 
 /// A request with a session.
@@ -31198,6 +31297,7 @@ struct page_context {
     const web::page_language& language;
     const http::request& request;
     const tollgate::session& session;
+    const user_data& user;
     std::string_view form_token;     ///< token for the forms of the response
     const http::form_fields& form;   ///< the posted form; `dispatch` checks its form token before a page acts on it
     const http::form_fields& query;  ///< query of the URL
@@ -31216,12 +31316,12 @@ inline void write_notice(html_writer& html, std::string_view text) {
 
 /// What all calls share: the parts of `account_pages`.
 struct page_environment {
-    account_service_settings settings;
+    const account_service_settings& settings;
     user_directory_ref users;
     session_source_ref sessions;
     account_store_ref store;
-    tollgate::policies policies;
-    web::page_renderer renderer;
+    const tollgate::policies& policies;
+    const web::page_renderer& renderer;
     window_limiter limiter{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
 
     /// The path of a page.
@@ -31243,7 +31343,7 @@ public:
     page_call(page_environment& pages, const page_context& context, http::response& response)
         : page_context{context}, pages_{pages}, response_{response}, url_{pages.url_of(which, language)} {}
 
-    [[nodiscard]] const auto& users() const noexcept { return pages_.users; }
+    [[nodiscard]] bool has_activity() const noexcept { return pages_.users.has_activity(); }
     [[nodiscard]] const auto& sessions() const noexcept { return pages_.sessions; }
     [[nodiscard]] const auto& store() const noexcept { return pages_.store; }
     [[nodiscard]] const auto& settings() const noexcept { return pages_.settings; }
@@ -31251,13 +31351,6 @@ public:
     [[nodiscard]] const auto& target_rule() const noexcept { return pages_.policies.target_rule(); }
     /// The counts of requests; null if nothing counts them.
     [[nodiscard]] const usage_counter* usage() const noexcept { return pages_.policies.usage(); }
-    [[nodiscard]] const rate_limiter_ref& limiter() const noexcept { return pages_.policies.limiter(); }
-    /// The user's quota.
-    [[nodiscard]] result<quota> own_quota() const {
-        const auto own = users().quota_of(session.user);
-        if (!own) return own.error();
-        return own->value_or(settings().user_quota);
-    }
     [[nodiscard]] const page_texts& texts() const noexcept { return *language.texts; }
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
@@ -31417,10 +31510,10 @@ void page_call::respond(page_frame frame, Write&& write) const {
 }
 
 inline page_match find_page(std::string_view path) noexcept {
-    for (const page_path& each : page_paths) {
-        const auto expected = each.path();
-        if (path == expected) return {each.page, false};
-        if (path == expected.substr(0, expected.size() - 1)) return {each.page, true};
+    for (std::size_t i = 0; i < page_paths.size(); ++i) {
+        const auto expected = page_paths[i].path();
+        if (path == expected) return {page_paths[i].page, false, i};
+        if (path == expected.substr(0, expected.size() - 1)) return {page_paths[i].page, true, i};
     }
     return {};
 }
@@ -31436,1844 +31529,48 @@ inline bool is_local_target(std::string_view text) noexcept {
 
 #endif  // TOLLGATE_PAGES_DETAIL_PAGE_HPP
 
-// <tollgate/pages/detail/activity_page.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
-#define TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
+// <tollgate/pages/detail/account_page_part.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_ACCOUNT_PAGE_PART_HPP
+#define TOLLGATE_PAGES_DETAIL_ACCOUNT_PAGE_PART_HPP
 
 namespace tollgate::inline v0::pages {
 
-inline constexpr std::size_t activities_shown_max = 100;  // a page that a person still reads
-
-/// `Created the token backup script`
-[[nodiscard]] TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts);
-
-/// The table alone, or, without activities, a sentence.
-TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view, std::span<const activity> activities);
-TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities);
-
-/// What was done to the user's account, if the directory keeps it.
-[[nodiscard]] inline result<void> show_activities(page_call& call) {
-    const auto activities = call.users().activity_of(call.session.user, activities_shown_max);
-    if (!activities) return activities.error();
-    call.page(call.texts().activity.title, {},
-              [&](html_writer& html) { write_activities(html, call.view(), *activities); });
-    return {};
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
-
-// <tollgate/pages/detail/list_parts.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
-#define TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
-
-/// The parts of settings pages: a list, and a form for a new item.
-namespace tollgate::inline v0::pages {
-
-/// A submitted line of text.
-struct typed_line {
-    std::string_view name;
-    std::string_view label;
-    std::string_view text;
-    std::size_t bytes_max;
-    std::string_view missing = {};  ///< the error for an empty one; empty if it is optional
-};
-
-/// Adds the errors of a line.
-TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, const form_texts& texts);
-
-struct list_heading {
-    std::string_view title;
-    std::string_view about;
-    std::string_view add = {};  ///< links to the form below a list; empty if there is no list
-};
-TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
-
-/// Writes the reason for displaying the form of this page again, if there is one.
-TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view);
-
-/// Returns true if a creation may have been refused because the same submission has done it before: its id exists, or the bound is reached.
-[[nodiscard]] inline bool may_be_repeated(const error& refused) noexcept {
-    return refused.kind == error_kind::conflict || refused.kind == error_kind::invalid;
-}
-
-/// A page of a list. Pages are bounded, so that no response gets large, however much a user has.
-inline constexpr std::size_t list_items_max = 25;
-struct list_page {
-    std::size_t number = 1;  ///< number of the page, from 1
-    std::size_t count = 1;   ///< number of all pages
-    std::size_t first = 0;   ///< item, from 0
-    std::size_t size = 0;    ///< items
-};
-/// The requested page of a list with this many items; the last one if there are fewer.
-[[nodiscard]] TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items,
-                                                  std::size_t items_max = list_items_max) noexcept;
-
-/// The items of a page.
-template <class Item>
-[[nodiscard]] std::span<const Item> items_of(std::span<const Item> all, const list_page& page) noexcept {
-    return all.subspan(page.first, page.size);
-}
-
-/// Links to the pages before and after; nothing if there is one page. `query`: further parameters of this page.
-TOLLGATE_DECL void write_page_links(html_writer& html, const page_view& view, const list_page& page, std::string_view query = {});
-
-/// The beginning of a long text, for lists: at most this many characters, the last one an ellipsis.
-inline constexpr std::size_t list_text_characters_max = 100;
-[[nodiscard]] TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_max = list_text_characters_max);
-
-/// Displayed instead of an empty list.
-TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
-
-/// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
-/// another display type. Without `actions` there is no column for them.
-TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
-                               const std::vector<std::string_view>& headings, std::string_view actions);
-TOLLGATE_DECL void end_table(html_writer& html);
-/// `name` is the row's heading.
-TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name);
-TOLLGATE_DECL void end_row(html_writer& html);
-
-/// `content` is a text or number, or a function that writes.
-template <class Content>
-void write_content(html_writer& html, const Content& content) {
-    if constexpr (std::invocable<const Content&>) content();
-    else html.add("{}", content);
-}
-
-/// Cards show the column's name beside the cell; the actions have none.
-template <class Content>
-void write_cell(html_writer& html, std::string_view column, const Content& content) {
-    if (column.empty()) html.add("\n<td role=\"cell\" class=\"actions\">");
-    else html.add("\n<td role=\"cell\" data-label=\"{}\">", column);
-    write_content(html, content);
-    html.add("</td>");
-}
-
-/// A list of what can be changed: each item has a heading, buttons, and facts with labels.
-///
-///     begin_items(html, "Tokens");
-///     begin_item(html, "Nightly backup");
-///     begin_actions(html);
-///     web::write_confirmation(html, ...);
-///     begin_facts(html);
-///     write_fact(html, "Username", token.username.view());
-///     write_fact(html, "Created", [&] { web::write_day(html, ...); });
-///     end_item(html);
-///     end_items(html);
-TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label);
-TOLLGATE_DECL void end_items(html_writer& html);
-/// `name` is the heading; of the third level in a part of a page that has its own.
-TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_nested = false);
-TOLLGATE_DECL void begin_actions(html_writer& html);
-TOLLGATE_DECL void begin_facts(html_writer& html);
-TOLLGATE_DECL void end_item(html_writer& html);
-template <class Content>
-void write_fact(html_writer& html, std::string_view label, const Content& content) {
-    html.add("<div><dt>{}</dt><dd>", label);
-    write_content(html, content);
-    html.add("</dd></div>\n");
-}
-/// One that needs the whole width.
-template <class Content>
-void write_long_fact(html_writer& html, std::string_view label, const Content& content) {
-    html.add("<div class=\"long\"><dt>{}</dt><dd>", label);
-    write_content(html, content);
-    html.add("</dd></div>\n");
-}
-
-/// A bar that shows a part of a whole, without a script or a style. Write the numbers beside it, because it is hidden from screen readers.
-TOLLGATE_DECL void write_bar(html_writer& html, std::uint64_t part, std::uint64_t whole);
-/// Today's requests, and how many failed: `12`, or `12 (3 failed)`; with a bar unless the quota has no bound.
-TOLLGATE_DECL void write_usage(html_writer& html, const page_view& view, const usage& counted, const quota& allowed = {});
-
-/// `3 hours ago`, or `Never`.
-TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);
-
-/// A link for http and https URLs; otherwise text. A long one is shortened.
-TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url);
-
-/// Errors that no field of the form below the list has. They are displayed at the top, where the page begins.
-TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults);
-
-/// The form below a list, with a summary of the errors of its fields: the browser scrolls to the first of them.
-TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, std::string_view heading,
-                                      const web::form_faults& faults);
-TOLLGATE_DECL void end_form_section(html_writer& html);
-
-/// A new secret and the values that belong to it, which are displayed for a short time.
-struct secret_view {
-    struct item {
-        std::string_view name;  ///< unique on the page
-        std::string_view label;
-        std::string_view text;
-    };
-    std::string_view title;
-    std::string_view about;
-    std::string_view back;  ///< the text of the link to the list
-    std::vector<item> items;
-
-    /// Converts the parts to a text and back, as views of it. No part contains a zero byte.
-    [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
-    [[nodiscard]] static TOLLGATE_DECL std::optional<secret_view> parse(std::string_view text);
-};
-TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown);
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
-
-// <tollgate/pages/detail/applications_page.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
-#define TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
-
-namespace tollgate::inline v0::pages {
-
-/// The submitted form of a new application.
-struct application_form {
-    std::string name = {};
-    std::string website = {};
-    std::string description = {};
-    std::string redirect_urls = {};  ///< one a line
-    std::string type = {};           ///< the name `to_text(client_type)`; empty: confidential
-    bool acts_for_owner = false;
-    std::optional<application_id> deleted = std::nullopt;  ///< another one, whose deletion was refused
-
-    [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);
-    [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
-    [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
-    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& request,
-                                                        const page_texts& texts) const;
-};
-
-/// The values of `done` after a registration without a secret to show, and after the removal of a secret.
-inline constexpr std::string_view registration_done = "registered";
-inline constexpr std::string_view secret_removal_done = "secret";
-
-TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
-                                      std::span<const application> applications, const application_form& typed,
-                                      const web::form_faults& faults);
-TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& application,
-                                          const application_form& typed, const web::form_faults& faults);
-
-/// The application of the user that a form or query names; otherwise not_found.
-[[nodiscard]] inline result<application> find_own_application(page_call& call, std::string_view id) {
-    const auto which = application_id::parse(id);
-    if (!which) return not_found();
-    auto applications = call.store().applications_of(call.session.user);
-    if (!applications) return std::move(applications).error();
-    for (application& each : *applications)
-        if (each.id == *which) return std::move(each);
-    return not_found();
-}
-
-[[nodiscard]] inline result<void> show_edit(page_call& call, const application& application, const application_form& typed,
-                                     const web::form_faults& faults) {
-    const auto title = fill_in(call.texts().applications.edit_title, application.name);
-    call.page(title, faults, [&](html_writer& html) { write_application_edit(html, call.view(), application, typed, faults); });
-    return {};
-}
-
-/// The list, and the form of a new application; or the form of one that is edited.
-[[nodiscard]] inline result<void> show_applications(page_call& call, const application_form& typed = {},
-                                                    const web::form_faults& faults = {}) {
-    if (const auto id = call.query.value_of(edit_name); !id.empty() && faults.empty()) {
-        const auto application = find_own_application(call, id);
-        if (!application) return application.error();
-        return show_edit(call, *application, application_form::of(*application), faults);
-    }
-    const auto applications = call.store().applications_of(call.session.user);
-    if (!applications) return applications.error();
-    call.page(call.texts().applications.title, faults,
-              [&](html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
-    return {};
-}
-
-[[nodiscard]] inline result<void> redirect_to_client(page_call& call, std::string_view title, std::string_view client_id,
-                                                     std::string_view client_secret) {
-    const application_texts& texts = call.texts().applications;
-    const secret_view shown{title, texts.made_about, texts.back,
-                            {{"client-id", texts.client_id, client_id}, {"client-secret", texts.client_secret, client_secret}}};
-    return call.redirect_to_secret(shown.to_text());
-}
-
-[[nodiscard]] inline result<void> create_application(page_call& call) {
-    const application_texts& texts = call.texts().applications;
-    const auto typed = application_form::read(call.form);
-    auto request = typed.wanted_by(call.session.user);
-    auto faults = typed.faults(request, call.texts());
-    if (!faults.empty()) return show_applications(call, typed, faults);
-    const auto submission = call.submission();
-    const auto make = maker_of(secret_kind::client_secret);
-    const auto client_id = submission.new_id(public_id_kind::client_id);
-    const bool is_public = request.type == client_type::public_client;
-    const auto redirect_to_registered = [&](const secret_text& secret) {
-        if (is_public) return call.redirect_to(registration_done);
-        return redirect_to_client(call, fill_in(texts.made_title, typed.name), client_id, secret);
-    };
-    const auto existing = call.store().find_application(client_id.view());
-    if (!existing) return existing.error();
-    if (*existing) {  // the form was submitted before
-        const auto secret = is_public ? std::optional{secret_text{}} : submission.find_secret((*existing)->secret_digest, make);
-        return secret ? redirect_to_registered(*secret) : call.refuse_repetition();
-    }
-    const auto registered = tollgate::detail::register_application_as(
-        call.store(), std::move(request), call.now, client_id, is_public ? secret_text{} : submission.new_secret(make),
-        call.settings().pages.applications_per_user_max);
-    if (registered) {
-        call.report(activity_kind::application_registered, typed.name);
-        return redirect_to_registered(registered->client_secret);
-    }
-    if (registered.error().kind == error_kind::conflict) return call.refuse_repetition();
-    if (registered.error().kind != error_kind::invalid) return registered.error();
-    faults.add({}, texts.too_many);
-    return show_applications(call, typed, faults);
-}
-
-[[nodiscard]] inline result<void> edit_application(page_call& call, const application& application) {
-    auto typed = application_form::read(call.form);
-    typed.type = to_text(application.type);
-    auto request = typed.wanted_by(call.session.user);
-    request.type = application.type;
-    if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, application, typed, faults);
-    return call.finish_change(update_application(call.store(), application.id, std::move(request), typed.acts_for_owner),
-                              activity_kind::application_changed, typed.name, edit_done);
-}
-
-/// The secret before stays valid until it is removed.
-[[nodiscard]] inline result<void> renew_client_secret(page_call& call, const application& application) {
-    if (application.type == client_type::public_client) return not_found();
-    const auto add = [&](const tollgate::application& found, const secret_text& secret) {
-        auto done = call.store().change_application(call.session.user, found.id,
-                                                    client_secret_addition{digest_of(secret), found.secret_digest});
-        if (done && *done) call.report(activity_kind::client_secret_replaced, found.name);
-        return done;
-    };
-    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name),
-                                        [&] { return find_own_application(call, call.form.value_of("application")); }, add,
-                                        maker_of(secret_kind::client_secret));
-    if (!renewed) return renewed.error();
-    if (!*renewed) return call.refuse_repetition();
-    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application.name), application.client_id,
-                              (*renewed)->second);
-}
-
-/// If the application has users, its owner must type its name to delete it.
-[[nodiscard]] inline result<void> delete_application(page_call& call, const application& application) {
-    if (application.users > 0 && call.form.value_of("confirm_name") != application.name) {
-        web::form_faults faults;
-        faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application.name));
-        return show_applications(call, {.deleted = application.id}, faults);
-    }
-    return call.finish_change(call.store().delete_application(call.session.user, application.id),
-                              activity_kind::application_deleted, application.name, removal_done);
-}
-
-/// A form that came with the token of another session is displayed again.
-[[nodiscard]] inline result<void> show_stale_applications(page_call& call) {
-    const auto action = call.form.value_of(action_name);
-    if (action.empty()) return show_applications(call, application_form::read(call.form));
-    if (action != edit_action) return show_applications(call);
-    const auto application = find_own_application(call, call.form.value_of("application"));
-    if (!application) return application.error();
-    auto typed = application_form::read(call.form);
-    typed.type = to_text(application->type);
-    return show_edit(call, *application, typed, {});
-}
-
-[[nodiscard]] inline result<void> post_to_applications(page_call& call) {
-    const auto action = call.form.value_of(action_name);
-    if (action.empty()) return create_application(call);
-    const auto application = find_own_application(call, call.form.value_of("application"));
-    if (!application) return application.error();
-    if (action == edit_action) return edit_application(call, *application);
-    if (action == new_secret_action) return renew_client_secret(call, *application);
-    if (action == remove_secret_action)
-        return call.finish_change(call.store().change_application(call.session.user, application->id, older_secret_removal{}),
-                                  activity_kind::client_secret_removed, application->name, secret_removal_done);
-    if (action == delete_action) return delete_application(call, *application);
-    return not_found();
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
-
-// <tollgate/pages/detail/authorizations_page.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_HPP
-#define TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_HPP
-
-namespace tollgate::inline v0::pages {
-
-TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view, std::span<const grant> grants);
-
-/// The list of authorized applications.
-[[nodiscard]] inline result<void> show_authorizations(page_call& call) {
-    const auto grants = call.store().grants_of(call.session.user);
-    if (!grants) return grants.error();
-    call.page(call.texts().authorizations.title, {},
-              [&](html_writer& html) { write_authorizations(html, call.view(), *grants); });
-    return {};
-}
-
-/// Revokes an application's access to the user's account only.
-[[nodiscard]] inline result<void> post_to_authorizations(page_call& call) {
-    const auto action = call.form.value_of(action_name);
-    const auto which = application_id::parse(call.form.value_of("application"));
-    if ((!action.empty() && action != revoke_action) || !which) return not_found();
-    const auto grants = call.store().grants_of(call.session.user);
-    if (!grants) return grants.error();
-    const auto found =
-        std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
-    if (found == grants->end()) return not_found();
-    return call.finish_change(call.store().revoke(grant_revocation{call.session.user, *which}), activity_kind::access_revoked,
-                              found->application_name, removal_done);
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_HPP
-
-// <tollgate/pages/detail/overview_page.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
-#define TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
-
-/// The first page after signing in.
-namespace tollgate::inline v0::pages {
-
-// A page that fits on a screen or two; each part leads to the page with all.
-inline constexpr std::size_t overview_accounts_max = 20;
-inline constexpr std::size_t overview_access_max = 8;
-inline constexpr std::size_t overview_activities_max = 5;
-
-/// A token or an application that can use the account now.
-struct access_holder {
-    std::string name;
-    bool is_token = false;
-    std::optional<instant> last_used_at = {};
-    usage requests_today = {};  ///< only if they are counted
-};
-
-struct account_overview {
-    balance owned;
-    std::vector<std::pair<service_name, account>> accounts = {};  ///< ordered by service; the first `overview_accounts_max`
-    std::size_t accounts_count = 0;
-    std::vector<access_holder> access = {};  ///< the last used first; the first `overview_access_max`
-    std::size_t tokens_count = 0, grants_count = 0;
-    bool counts_requests = false;  ///< the requests of tokens and applications
-    quota allowed = {};
-    std::optional<limit_decision> window = {};  ///< of all requests of the user; none if there is no limit
-    bool keeps_activities = false;
-    std::optional<std::vector<activity>> activities = {};  ///< none if they could not be read
-};
-
-TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, const account_overview& shown);
-
-[[nodiscard]] inline result<void> read_accounts(page_call& call, account_overview& into) {
-    for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.session.user, at.name.view());
-        if (!accounts) return std::move(accounts).error();
-        into.accounts_count += accounts->size();
-        for (account& each : *accounts)
-            if (into.accounts.size() < overview_accounts_max) into.accounts.emplace_back(at.name, std::move(each));
-    }
-    return {};
-}
-
-/// Keeps the first `overview_access_max`. Those that were used at the same time stay in their order.
-inline void add_access(std::vector<access_holder>& to, access_holder one) {
-    const auto is_used_later = [](const access_holder& a, const access_holder& b) {
-        return a.last_used_at && (!b.last_used_at || *a.last_used_at > *b.last_used_at);
-    };
-    to.insert(std::upper_bound(to.begin(), to.end(), one, is_used_later), std::move(one));
-    if (to.size() > overview_access_max) to.pop_back();
-}
-
-/// Reads the window of the user's requests, unless the limiter uses others.
-[[nodiscard]] inline result<void> read_window(page_call& call, account_overview& into) {
-    const auto allowed = call.own_quota();
-    if (!allowed) return allowed.error();
-    into.allowed = *allowed;
-    if (allowed->window > seconds{0} && !call.limiter().chooses_windows())
-        into.window = call.limiter().peek(limit_key::of(call.session.user), *allowed, call.now);
-    return {};
-}
-
-[[nodiscard]] inline result<void> read_access(page_call& call, account_overview& into) {
-    const usage_counter* const counts = call.usage();
-    into.counts_requests = counts != nullptr;
-    auto tokens = call.store().personal_tokens_of(call.session.user);
-    if (!tokens) return std::move(tokens).error();
-    for (personal_token& each : *tokens)
-        if (!each.expires_at || call.now < *each.expires_at) {
-            add_access(into.access, {std::move(each.description), true, each.last_used_at,
-                                     counts != nullptr ? counts->of(each.id, call.now) : usage{}});
-            ++into.tokens_count;
-        }
-    auto grants = call.store().grants_of(call.session.user);
-    if (!grants) return std::move(grants).error();
-    into.grants_count = grants->size();
-    for (grant& each : *grants)
-        if (!each.application_is_suspended)
-            add_access(into.access, {std::move(each.application_name), false, each.last_used_at,
-                                     counts != nullptr ? counts->of(each.application, call.session.user, call.now) : usage{}});
-    return {};
-}
-
-[[nodiscard]] inline result<void> show_overview(page_call& call) {
-    const auto owned = call.users().balance_of(call.session.user);
-    if (!owned) return owned.error();
-    account_overview shown{.owned = *owned};
-    if (auto read = read_accounts(call, shown); !read) return read;
-    if (auto read = read_window(call, shown); !read) return read;
-    if (auto read = read_access(call, shown); !read) return read;
-    if (call.users().has_activity()) {
-        // The rest of the page is useful without them, and their own page reports the failure.
-        shown.keeps_activities = true;
-        if (auto activities = call.users().activity_of(call.session.user, overview_activities_max))
-            shown.activities = *std::move(activities);
-    }
-    call.page(call.texts().overview.title, {}, [&](html_writer& html) { write_overview(html, call.view(), shown); });
-    return {};
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
-
-// <tollgate/pages/detail/security_page.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
-#define TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
-
-/// Where a user is signed in, and their password: each part if the session source has it.
-namespace tollgate::inline v0::pages {
-
-inline constexpr std::string_view session_ended_done = "session";
-inline constexpr std::string_view others_ended_done = "others";
-inline constexpr std::string_view password_changed_done = "password";
-
-struct security_view {
-    bool lists_sessions = false;
-    bool changes_password = false;
-    std::string login = {};
-    std::vector<listed_session> sessions = {};
-};
-
-/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent can be anything, so this only helps to recognize a browser.
-[[nodiscard]] TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const security_texts& texts);
-
-TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
-                                  const web::form_faults& faults);
-
-/// The errors that show before the current password is checked. `login` is the user's.
-[[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, std::string_view login, const page_texts& texts);
-
-[[nodiscard]] inline result<void> show_security(page_call& call, const web::form_faults& faults = {},
-                                                http::status refused = http::status::unprocessable_content) {
-    security_view shown{.lists_sessions = call.sessions().lists_sessions(),
-                        .changes_password = call.sessions().changes_passwords(),
-                        .login = call.session.login};
-    if (call.sessions().lists_sessions()) {
-        auto listed = call.sessions().sessions_of(call.request, call.session, call.now);
-        if (!listed) return std::move(listed).error();
-        shown.sessions = *std::move(listed);
-    }
-    call.page_with_status(call.texts().security.title, faults.empty() ? http::status::ok : refused,
-                          [&](html_writer& html) { write_security(html, call.view(), shown, faults); });
-    return {};
-}
-
-[[nodiscard]] inline result<void> end_other_sessions(page_call& call) {
-    if (auto ended = call.sessions().end_other_sessions(call.request, call.session); !ended) return ended;
-    call.report(activity_kind::other_sessions_ended, {});
-    return call.redirect_to(others_ended_done);
-}
-
-[[nodiscard]] inline result<void> change_password(page_call& call) {
-    using enum password_change_response::outcome;
-    const security_texts& texts = call.texts().security;
-    auto faults = faults_of(call.form, call.session.login, call.texts());
-    if (!faults.empty()) return show_security(call, faults);
-    const password_change change{call.form.value_of("current_password"), call.form.value_of("new_password"), call.client};
-    const auto done = call.sessions().change_password(call.request, call.session, change, call.now, call.response());
-    if (!done) return done.error();
-    switch (done->result) {
-        case changed: call.report(activity_kind::password_set, {}); break;
-        case repeated: break;
-        case refused: faults.add("current_password", texts.refused); return show_security(call, faults);
-        case throttled:
-            faults.add("current_password",
-                       fill_in(texts.throttled, web::duration_text(done->retry_after, call.texts().sign_in.durations)));
-            http::add_retry_after(call.response(), done->retry_after);
-            return show_security(call, faults, http::status::too_many_requests);
-    }
-    return call.redirect_to(password_changed_done);
-}
-
-[[nodiscard]] inline result<void> post_to_security(page_call& call) {
-    const auto action = call.form.value_of(action_name);
-    if (call.sessions().lists_sessions()) {
-        if (action == end_session_action)
-            return call.finish_change(call.sessions().end_session(call.session, call.form.value_of("session")),
-                                      activity_kind::session_ended, {}, session_ended_done);
-        if (action == end_others_action) return end_other_sessions(call);
-    }
-    if (call.sessions().changes_passwords())
-        if (action == change_password_action) return change_password(call);
-    return not_found();
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
-
-// <tollgate/pages/detail/sign_in_page.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
-#define TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
-
-namespace tollgate::inline v0::pages {
-
-/// Query parameters besides `return_to`, as an authorization page appends them to the URL of a sign-in page.
-inline constexpr std::string_view prompt_name = "prompt";
-inline constexpr std::string_view login_hint_name = "login_hint";
-
-/// The submitted form without the password, or the query.
-struct sign_in_form {
-    std::string login = {};
-    std::string return_to = {};  ///< a path of this site; empty: the overview
-    std::string prompt = {};     ///< from the query: the reason why a signed-in user signs in again; empty: they need not
-    std::string login_hint = {};  ///< from the query: the login to begin with
-
-    [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
-};
-
-struct sign_in_view {
-    const page_texts& texts;
-    std::string_view url;
-    bool signed_out = false;  ///< redirected from the sign-out page
-    std::string_view lost_cookie = {};  ///< why there is no session after signing in; empty unless that happened
-};
-
-TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, const sign_in_form& typed,
-                                 const web::form_faults& faults);
-
-struct sign_out_view {
-    const page_texts& texts;
-    std::string_view url;
-    std::string_view form_token;
-    std::string_view login;
-    std::string_view stale = {};  ///< reason for displaying the form again; empty if there is none
-};
-
-/// Confirms sign-out: a GET request must not sign out.
-TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
-
-/// The query parameter of the sign-in page after a successful attempt.
-inline constexpr std::string_view signed_in_name = "signed_in";
-
-/// The sign-in page, which says so if the user has signed out.
-[[nodiscard]] inline std::string signed_out_url(std::string sign_in_url, bool has_signed_out) {
-    return has_signed_out ? sign_in_url.append("?signed_out=1") : sign_in_url;
-}
-
-/// A request to the sign-in page.
-struct sign_in_context {
-    const web::page_language& language;
-    const http::request& request;
-    const http::form_fields& sent;  ///< the posted form, or the query
-    ip_address client;
-    instant now;
-};
-
-/// To where the user came from, in the language that the sign-in page was read in.
-[[nodiscard]] inline result<void> redirect_after_sign_in(const page_environment& pages, const web::page_language& language,
-                                                         const sign_in_form& typed, http::response& response) {
-    const auto back = pages.renderer.in(language).translate(typed.return_to);
-    return web::respond_see_other(response, pages.renderer.site(), back.empty() ? pages.url_of(page::overview, language) : back);
-}
-
-/// After signing in, by way of the sign-in page: without the session cookie, that page says what is wrong.
-[[nodiscard]] inline result<void> redirect_to_cookie_check(const page_environment& pages, const web::page_language& language,
-                                                           const sign_in_form& typed, http::response& response) {
-    auto url = pages.url_of(page::sign_in, language).append("?").append(signed_in_name).append("=1");
-    if (!typed.return_to.empty()) url.append("&return_to=").append(tollgate::detail::percent_encode(typed.return_to));
-    if (url.size() > limits::target_bytes_max) return redirect_after_sign_in(pages, language, typed, response);
-    return web::respond_see_other(response, pages.renderer.site(), url);
-}
-
-/// The reason for displaying the sign-in page, if it is not for a first attempt.
-struct sign_in_reason {
-    bool signed_out = false;
-    bool cookie_is_lost = false;
-};
-
-inline void show_sign_in_form(const page_environment& pages, const web::page_language& language, const sign_in_form& typed,
-                       const web::form_faults& faults, http::response& response, const sign_in_reason& reason = {}) {
-    const auto lost_cookie = fill_in(language.texts->sign_in.lost_cookie, pages.renderer.site().origin);
-    const auto localized = pages.renderer.in(language);
-    // The page to return to may redirect to an application.
-    const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
-    const std::string own_path{find_path(page::sign_in).path()};
-    const auto url = localized.url(own_path);
-    auto path = own_path;
-    const auto add = [&](std::string_view name, std::string_view value) {
-        if (!value.empty())
-            path.append(path == own_path ? "?" : "&")
-                .append(name)
-                .append("=")
-                .append(tollgate::detail::percent_encode(value));
-    };
-    add(return_to_name, typed.return_to);
-    add(prompt_name, typed.prompt);
-    add(login_hint_name, typed.login_hint);
-    localized.respond(response,
-                      {.title = localized.texts().sign_in.title,
-                       .has_errors = !faults.empty(),
-                       .shape = page_shape::narrow,
-                       .path = path},
-                      [&](html_writer& html) {
-                          write_sign_in(html, {localized.texts(), url, reason.signed_out, reason.cookie_is_lost ? lost_cookie : ""},
-                                        typed, faults);
-                      },
-                      reach);
-}
-
-/// The form; redirects if there is a session, unless a prompt asks for the form.
-[[nodiscard]] inline result<void> show_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
-    const auto signed_in = pages.sessions.session_of(context.request, context.now);
-    if (!signed_in) return signed_in.error();
-    auto fresh = sign_in_form::read(context.sent);
-    fresh.login = fresh.login_hint;
-    if (*signed_in && fresh.prompt.empty()) return redirect_after_sign_in(pages, context.language, fresh, response);
-    show_sign_in_form(pages, context.language, fresh, {}, response,
-                      {context.sent.value_of("signed_out") == "1", context.sent.value_of(signed_in_name) == "1"});
-    return {};
-}
-
-[[nodiscard]] inline result<void> post_to_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
-    const page_texts& texts = *context.language.texts;
-    const auto typed = sign_in_form::read(context.sent);
-    const sign_in_attempt attempt{
-        .login = typed.login, .password = context.sent.value_of(web::password_name), .client = context.client};
-    if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
-        response.set_status(http::status::unprocessable_content);
-        show_sign_in_form(pages, context.language, typed, faults, response);
-        return {};
-    }
-    const auto tried = pages.sessions.sign_in(context.request, attempt, context.now, response);
-    if (!tried) return tried.error();
-    if (tried->session)
-        pages.policies.observer().on_activity({activity_kind::signed_in, tried->session->user, {}, attempt.client, context.now});
-    if (tried->result == sign_in_result::signed_in) return redirect_to_cookie_check(pages, context.language, typed, response);
-
-    const bool throttled = tried->result == sign_in_result::throttled;
-    response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
-    if (throttled) http::add_retry_after(response, tried->retry_after);
-    show_sign_in_form(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
-    return {};
-}
-
-[[nodiscard]] inline result<void> respond_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
-    return context.request.method == http::method::post ? post_to_sign_in(pages, context, response)
-                                                        : show_sign_in(pages, context, response);
-}
-
-[[nodiscard]] inline result<void> show_sign_out(page_environment& pages, const page_context& context, http::response& response,
-                                                std::string_view stale = {}) {
-    const auto localized = pages.renderer.in(context.language);
-    const auto path = find_path(page::sign_out).path();
-    const auto url = localized.url(path);
-    const auto& texts = localized.texts();
-    if (!stale.empty()) response.set_status(http::status::forbidden);
-    localized.respond(
-        response, {.title = texts.sign_in.out_title, .has_errors = !stale.empty(), .shape = page_shape::narrow, .path = path},
-        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, stale}); });
-    return {};
-}
-
-/// Signs out, or shows the form that does.
-[[nodiscard]] inline result<void> respond_sign_out(page_environment& pages, const page_context& context, http::response& response) {
-    if (context.request.method != http::method::post) return show_sign_out(pages, context, response);
-    if (auto ended = pages.sessions.sign_out(context.request, context.now, response); !ended) return ended;
-    return web::respond_see_other(response, pages.renderer.site(), signed_out_url(pages.url_of(page::sign_in, context.language), true));
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
-
-// <tollgate/pages/detail/tokens_page.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
-#define TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
-
-namespace tollgate::inline v0::pages {
-
-/// The choices of when a token expires, in days.
-inline constexpr std::array<std::string_view, 3> token_days{"30", "90", "365"};
-
-/// The submitted form of a new token.
-struct token_form {
-    std::string description = {};
-    std::vector<std::string> scopes = {};
-    std::string days = {};  ///< until it expires: one of `token_days`, or empty
-
-    [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
-    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const service_catalog& services, const page_texts& texts) const;
-    /// Precondition: no faults.
-    [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
-    [[nodiscard]] TOLLGATE_DECL std::optional<instant> expires_at(instant now) const;
-};
-
-TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
-                                const token_form& typed, const web::form_faults& faults);
-
-/// The list, and the form of a new token.
-[[nodiscard]] inline result<void> show_tokens(page_call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
-    const auto tokens = call.store().personal_tokens_of(call.session.user);
-    if (!tokens) return tokens.error();
-    call.page(call.texts().tokens.title, faults,
-              [&](html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
-    return {};
-}
-
-[[nodiscard]] inline result<void> redirect_to_token(page_call& call, std::string_view title, std::string_view username,
-                                                    std::string_view secret) {
-    const token_texts& texts = call.texts().tokens;
-    const secret_view shown{
-        title, texts.made_about, texts.back, {{"username", texts.username, username}, {"secret", texts.secret, secret}}};
-    return call.redirect_to_secret(shown.to_text());
-}
-
-[[nodiscard]] inline result<void> create_token(page_call& call) {
-    const auto typed = token_form::read(call.form);
-    auto faults = typed.faults(call.settings().services, call.texts());
-    if (!faults.empty()) return show_tokens(call, typed, faults);
-    const auto submission = call.submission();
-    const auto make = maker_of(secret_kind::personal_token);
-    const auto username = submission.new_id(public_id_kind::username);
-    const token_texts& texts = call.texts().tokens;
-    const auto tokens = call.store().personal_tokens_of(call.session.user);
-    if (!tokens) return tokens.error();
-    for (const personal_token& each : *tokens)
-        if (each.username.view() == username.view()) {  // the form was submitted before
-            const auto secret = submission.find_secret(each.secret_digest, make);
-            return secret ? redirect_to_token(call, texts.made_title, username, *secret) : call.refuse_repetition();
-        }
-    const auto issued = tollgate::detail::issue_personal_token_as(
-        call.store(), {call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)}, call.now, username,
-        submission.new_secret(make), call.settings().pages.tokens_per_user_max);
-    if (issued) {
-        call.report(activity_kind::token_created, typed.description);
-        return redirect_to_token(call, texts.made_title, username, issued->secret);
-    }
-    if (issued.error().kind == error_kind::conflict) return call.refuse_repetition();
-    if (issued.error().kind != error_kind::invalid) return issued.error();
-    faults.add({}, texts.too_many);
-    return show_tokens(call, typed, faults);
-}
-
-/// Only a token of the user; otherwise not_found.
-[[nodiscard]] inline result<personal_token> find_own_token(page_call& call, token_id which) {
-    auto tokens = call.store().personal_tokens_of(call.session.user);
-    if (!tokens) return std::move(tokens).error();
-    for (personal_token& each : *tokens)
-        if (each.id == which) return std::move(each);
-    return not_found();
-}
-
-/// Only for a token of the user; otherwise not_found.
-[[nodiscard]] inline result<void> renew_token(page_call& call, token_id which) {
-    const auto renew = [&](const personal_token& token, const secret_text& secret) {
-        auto renewal = tollgate::detail::renewal_of(token, digest_of(secret), call.now);
-        renewal.replaced = token.secret_digest;
-        auto done = call.store().renew_personal_token(call.session.user, which, renewal);
-        if (done && *done) call.report(activity_kind::token_renewed, token.description);
-        return done;
-    };
-    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name), [&] { return find_own_token(call, which); },
-                                        renew, maker_of(secret_kind::personal_token));
-    if (!renewed) return renewed.error();
-    if (!*renewed) return call.refuse_repetition();
-    const auto& [token, secret] = **renewed;
-    return redirect_to_token(call, fill_in(call.texts().tokens.renewed_title, token.description), token.username, secret);
-}
-
-/// Only for a token of the user; otherwise not_found.
-[[nodiscard]] inline result<void> revoke_token(page_call& call, token_id which) {
-    const auto found = find_own_token(call, which);
-    if (!found) return found.error();
-    const auto revoked = call.store().revoke(personal_token_revocation{which});
-    if (!revoked) return revoked.error();
-    if (*revoked) call.report(activity_kind::token_revoked, found->description);
-    return call.redirect_to(removal_done);
-}
-
-/// A form that came with the token of another session is displayed again.
-[[nodiscard]] inline result<void> show_stale_tokens(page_call& call) {
-    return show_tokens(call, call.form.value_of(action_name).empty() ? token_form::read(call.form) : token_form{});
-}
-
-[[nodiscard]] inline result<void> post_to_tokens(page_call& call) {
-    const auto action = call.form.value_of(action_name);
-    if (action.empty()) return create_token(call);
-    const auto which = token_id::parse(call.form.value_of("token"));
-    if (!which) return not_found();
-    if (action == renew_action) return renew_token(call, *which);
-    if (action == revoke_action) return revoke_token(call, *which);
-    return not_found();
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
-
-// <tollgate/pages/detail/deliveries_page.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
-#define TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
-
-/// How forms and URLs refer to a hook.
-namespace tollgate::inline v0::pages {
-
-inline constexpr std::string_view account_name = "account";
-inline constexpr std::string_view hook_name = "hook";
-
-/// An account in a form: `service/id`.
-[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& account);
-[[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
-
-struct named_hook {
-    account_ref account;
-    hook_id hook;
-};
-
-/// `account=sitesmaker%2F1&hook=5`
-[[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& hook);
-
-/// A form for an action on a hook.
-[[nodiscard]] TOLLGATE_DECL web::form_target hook_action(const page_view& view, std::string_view action, const hook& hook);
-
-/// The account and the id in the fields, if the account belongs to the user; otherwise not_found.
-[[nodiscard]] inline result<named_hook> require_hook(page_call& call, const http::form_fields& fields) {
-    const auto account = parse_account(fields.value_of(account_name));
-    const auto which = hook_id::parse(fields.value_of(hook_name));
-    if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
-    if (const auto allowed = require_account(call.users(), call.session.user, *account); !allowed) return allowed.error();
-    return named_hook{*account, *which};
-}
-
-/// The hook, if its account has it; otherwise not_found.
-[[nodiscard]] inline result<hook> find_hook(page_call& call, const named_hook& named) {
-    auto hooks = call.store().hooks_of(named.account);
-    if (!hooks) return std::move(hooks).error();
-    for (hook& each : *hooks)
-        if (each.id == named.hook) return std::move(each);
-    return not_found();
-}
-
-}  // namespace tollgate::pages
-
-/// The deliveries of one webhook, if the store is an outbox.
-namespace tollgate::inline v0::pages {
-
-inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
-/// Bound of the attempts on the page of a delivery: 8 of a schedule, and some that the user started.
-inline constexpr std::size_t attempts_shown_max = 12;
-inline constexpr std::size_t attempts_listed_max = 3;             ///< attempts of each delivery in the list
-inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< bytes of requests and responses in the list
-
-inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the delivery whose attempts are displayed
-inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
-inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
-inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
-
-/// Values of `done` after these actions.
-inline constexpr std::string_view sent_again_done = "sent_again";
-inline constexpr std::string_view enabled_done = "enabled";
-inline constexpr std::string_view tested_done = "tested";
-inline constexpr std::string_view resent_done = "resent_";  ///< followed by how many
-
-inline constexpr std::string_view test_event_name = "ping";
-
-/// The name of a state in a URL, and back.
-[[nodiscard]] TOLLGATE_DECL std::string_view state_text(delivery_state state) noexcept;
-[[nodiscard]] TOLLGATE_DECL std::optional<delivery_state> parse_state(std::string_view text) noexcept;
-/// The time that the value of `since_name` names.
-[[nodiscard]] TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept;
-
-/// A hook and one page of its deliveries, newest first.
-struct hook_history {
-    tollgate::hook hook;
-    std::vector<listed_delivery> deliveries = {};
-    bool has_newer = false, has_older = false;
-    std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
-    bool has_waiting = false;                           ///< any of those deliveries waits
-};
-
-/// `Active`, `Failing` or `Disabled`.
-TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts);
-/// A form with one button; nothing for a hook that is not disabled.
-TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& hook);
-
-/// The result of an attempt as text.
-[[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& attempt, const attempt_texts& texts);
-/// `340 ms`, `2.5 s`
-[[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& attempt, const delivery_texts& texts);
-
-/// `fault`: why the action failed; empty if it did not.
-TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
-                                    std::string_view fault);
-
-/// A delivery of a hook, with its last attempts.
-struct delivery_history {
-    tollgate::hook hook;
-    listed_delivery listed;
-};
-TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown);
-
-/// Two store calls, as for one delivery.
-[[nodiscard]] inline result<hook_history> read_history(page_call& call, const named_hook& named, std::optional<delivery_id> before,
-                                                       std::optional<delivery_state> only) {
-    auto found = find_hook(call, named);
-    if (!found) return std::move(found).error();
-    auto deliveries = call.store().deliveries_of(named.account, {.hook = named.hook,
-                                                                 .rows_max = deliveries_shown_max + 1,
-                                                                 .older_than = before,
-                                                                 .state = only,
-                                                                 .attempts_max = attempts_listed_max});
-    if (!deliveries) return std::move(deliveries).error();
-    hook_history read{*std::move(found), *std::move(deliveries)};
-    read.only = only;
-    read.has_newer = before.has_value();
-    read.has_older = read.deliveries.size() > deliveries_shown_max;
-    if (read.has_older) read.deliveries.pop_back();
-    read.has_waiting = std::any_of(read.deliveries.begin(), read.deliveries.end(),
-                                   [](const listed_delivery& each) { return each.delivery.state == delivery_state::waiting; });
-    return read;
-}
-
-[[nodiscard]] inline result<void> show_one_delivery(page_call& call, const named_hook& named, delivery_id which) {
-    auto found = find_hook(call, named);
-    if (!found) return std::move(found).error();
-    auto deliveries = call.store().deliveries_of(
-        named.account, {.hook = named.hook, .rows_max = 1, .delivery = which, .attempts_max = attempts_shown_max});
-    if (!deliveries) return std::move(deliveries).error();
-    if (deliveries->empty()) return not_found();
-    const delivery_history shown{*std::move(found), std::move(deliveries->front())};
-    const auto title = fill_in(call.texts().deliveries.one_title,
-                               web::moment_text(shown.listed.delivery.created_at, call.texts().dates));
-    call.page(title, {}, [&](html_writer& html) { write_one_delivery(html, call.view(), shown); });
-    return {};
-}
-
-[[nodiscard]] inline result<void> show_deliveries(page_call& call, const named_hook& named, std::optional<delivery_id> before,
-                                                  std::optional<delivery_state> only, std::string_view fault) {
-    const auto history = read_history(call, named, before, only);
-    if (!history) return history.error();
-    const auto title = fill_in(call.texts().deliveries.title, history->hook.event);
-    call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
-                          [&](html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
-    return {};
-}
-
-/// The hook and the first delivery to show are in the query, or the only one.
-[[nodiscard]] inline result<void> show_deliveries(page_call& call) {
-    const auto named = require_hook(call, call.query);
-    if (!named) return named.error();
-    if (const auto* one = call.query.find(delivery_name)) {
-        const auto which = delivery_id::parse(one->value);
-        if (!which) return not_found();
-        return show_one_delivery(call, *named, *which);
-    }
-    const auto text = call.query.value_of(before_name);
-    const auto before = delivery_id::parse(text);
-    const auto state = call.query.value_of(state_name);
-    const auto only = parse_state(state);
-    if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
-    return show_deliveries(call, *named, before, only, {});
-}
-
-/// Whether there are deliveries.
-[[nodiscard]] inline bool is_any(std::size_t deliveries) noexcept { return deliveries != 0; }
-
-/// Sends an event to one of the user's hooks, so that its owner sees what arrives.
-[[nodiscard]] inline result<void> send_test(page_call& call, const named_hook& named) {
-    if (!call.admit("test events", call.settings().pages.test_events)) return {};
-    message_seed seed;
-    if (!call.random().fill(seed)) return random_source_error();
-    const auto hook = std::to_string(named.hook.value());
-    const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now};
-    return call.finish_change(call.store().append_event(ping, seed, call.now, named.hook).transform(is_any), activity_kind::hook_tested,
-                              hook, tested_done, query_of(named));
-}
-
-/// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
-[[nodiscard]] inline result<void> resend_failed(page_call& call, const named_hook& named) {
-    const auto since = parse_since(call.form.value_of(since_name));
-    if (!since) return not_found();
-    const auto sent = call.store().resend(
-        named.account, given_up_deliveries{named.hook, call.now - *since, limits::resent_deliveries_max}, call.now);
-    if (!sent) return sent.error();
-    if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named.hook.value()));
-    return call.redirect_to(std::string{resent_done} + std::to_string(*sent), query_of(named));
-}
-
-/// Only for a delivery of the user's hooks; otherwise not_found.
-[[nodiscard]] inline result<void> send_again(page_call& call, const named_hook& named) {
-    const auto which = delivery_id::parse(call.form.value_of(delivery_name));
-    if (!which) return not_found();
-    return call.finish_change(call.store().resend(named.account, *which, call.now).transform(is_any), activity_kind::delivery_resent,
-                              std::to_string(which->value()), sent_again_done, query_of(named));
-}
-
-/// The page says if nothing can be sent because the hook is disabled.
-[[nodiscard]] inline result<void> post_to_deliveries(page_call& call, const named_hook& named) {
-    const auto action = call.form.value_of(action_name);
-    if (action == enable_action)
-        return call.finish_change(call.store().change_hook(named.account, named.hook, hook_enabling{call.now}), activity_kind::hook_enabled,
-                                  std::to_string(named.hook.value()), enabled_done, query_of(named));
-    auto sent = action == test_action            ? send_test(call, named)
-                : action == resend_failed_action ? resend_failed(call, named)
-                : action == send_again_action    ? send_again(call, named)
-                                                 : result<void>{not_found()};
-    if (!sent && sent.error().kind == error_kind::conflict)
-        return show_deliveries(call, named, std::nullopt, std::nullopt, call.texts().deliveries.not_while_disabled);
-    return sent;
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
-
-// <tollgate/pages/detail/webhooks_page.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
-#define TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
-
-namespace tollgate::inline v0::pages {
-
-/// An account of the user, with its hooks if the page lists them.
-struct account_hooks {
-    account_ref account;
-    std::string name;
-    std::vector<hook> hooks = {};  ///< the hooks on the page
-    std::size_t hooks_count = 0;   ///< all of them
-};
-
-/// How many accounts one page lists: each needs a store call.
-inline constexpr std::size_t accounts_shown_max = 100;
-
-/// All accounts of the user, some with their hooks.
-struct hook_list {
-    std::vector<account_hooks> accounts = {};
-    /// The only account whose hooks are listed; empty: as many as fit.
-    std::optional<account_ref> chosen = std::nullopt;
-    bool has_deliveries = false;  ///< true if the store is an outbox
-    list_page page{};             ///< page of all hooks of the listed accounts
-
-    [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& account) const noexcept;
-    /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
-    [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> named(std::string_view text) const;
-};
-
-/// The submitted form of a new hook.
-struct hook_form {
-    std::string account = {};
-    std::string event = {};
-    std::string target_url = {};
-
-    [[nodiscard]] static TOLLGATE_DECL hook_form read(const http::form_fields& fields);
-    /// Does not apply the target rule.
-    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const hook_list& list, const service_catalog& services,
-                                                        const page_texts& texts) const;
-};
-
-/// A target rule's message with the form's label.
-[[nodiscard]] TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_texts& texts);
-
-TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
-                               const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
-
-TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& hook, const service& at,
-                                   const hook_form& typed, const web::form_faults& faults);
-
-/// The user's accounts of all services, without their hooks.
-[[nodiscard]] inline result<hook_list> list_accounts(page_call& call) {
-    hook_list list{.has_deliveries = call.store().has_outbox()};
-    for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.session.user, at.name.view());
-        if (!accounts) return std::move(accounts).error();
-        for (const account& each : *accounts) list.accounts.push_back({{at.name, each.id}, shorten(each.name)});
-    }
-    return list;
-}
-
-/// Adds the hooks of the chosen account, or of as many accounts as fit: those on one page, and how many there are.
-[[nodiscard]] inline result<void> add_hooks(page_call& call, hook_list& list) {
-    std::size_t shown = 0, count = 0;
-    std::vector<std::vector<hook>> found(list.accounts.size());
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        if (list.chosen && list.accounts[i].account != *list.chosen) continue;
-        if (shown++ == accounts_shown_max) break;
-        auto hooks = call.store().hooks_of(list.accounts[i].account);
-        if (!hooks) return std::move(hooks).error();
-        found[i] = std::move(*hooks);
-        count += found[i].size();
-    }
-    list.page = choose_page(call.view(), count);
-    std::size_t number = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        list.accounts[i].hooks_count = found[i].size();
-        for (hook& each : found[i]) {
-            if (number >= list.page.first && number - list.page.first < list.page.size) list.accounts[i].hooks.push_back(std::move(each));
-            ++number;
-        }
-    }
-    return {};
-}
-
-[[nodiscard]] inline result<void> show_hooks(page_call& call, hook_list list, const hook_form& typed = {},
-                                      const web::form_faults& faults = {}) {
-    if (auto added = add_hooks(call, list); !added) return added;
-    call.page(call.texts().webhooks.title, faults, [&](html_writer& html) {
-        write_hooks(html, call.view(), list, call.settings().services, typed, faults);
-    });
-    return {};
-}
-
-/// The form of a hook that is edited.
-[[nodiscard]] inline result<void> show_hook_edit(page_call& call, const hook& hook, const hook_form& typed,
-                                                 const web::form_faults& faults) {
-    const service& at = *call.settings().services.find(hook.account.service);
-    call.page(call.texts().webhooks.edit_title, faults,
-              [&](html_writer& html) { write_hook_edit(html, call.view(), hook, at, typed, faults); });
-    return {};
-}
-
-/// The list and the form of a new hook; or, for the hook in the query, its deliveries or the form to edit it.
-[[nodiscard]] inline result<void> show_hooks(page_call& call) {
-    if (call.query.find(edit_name) != nullptr) {
-        const auto hook =
-            require_hook(call, call.query).and_then([&](const named_hook& named) { return find_hook(call, named); });
-        if (!hook) return hook.error();
-        return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
-    }
-    if (call.query.find(hook_name) != nullptr) {
-        if (call.store().has_outbox()) return show_deliveries(call);
-        else return not_found();
-    }
-    auto list = list_accounts(call);
-    if (!list) return std::move(list).error();
-    if (const auto account = call.query.value_of(account_name); !account.empty()) {
-        list->chosen = list->named(account);
-        if (!list->chosen) return not_found();
-    }
-    return show_hooks(call, std::move(*list));
-}
-
-[[nodiscard]] inline result<void> redirect_to_hook_secret(page_call& call, std::string_view title, std::string_view about,
-                                                          std::string_view secret) {
-    const webhook_texts& texts = call.texts().webhooks;
-    const secret_view shown{title, about, texts.back, {{"secret", texts.secret, secret}}};
-    return call.redirect_to_secret(shown.to_text());
-}
-
-// Adds what the server's rule for targets says against a target that `faults` does not name yet.
-inline void check_typed_target(const page_call& call, const hook_form& typed, web::form_faults& faults) {
-    if (faults.find("target_url") != nullptr) return;
-    if (const auto allowed = tollgate::check_hook_target(call.target_rule(), typed.target_url); !allowed)
-        faults.add("target_url", target_fault(allowed.error().message, call.texts().webhooks));
-}
-
-[[nodiscard]] inline result<void> create_hook(page_call& call) {
-    const webhook_texts& texts = call.texts().webhooks;
-    auto typed = hook_form::read(call.form);
-    auto list = list_accounts(call);
-    if (!list) return std::move(list).error();
-    if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
-    auto faults = typed.faults(*list, call.settings().services, call.texts());
-    check_typed_target(call, typed, faults);
-    if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
-
-    const auto submission = call.submission();
-    const auto secret = submission.new_secret(make_hook_secret);
-    const auto account = *parse_account(typed.account);
-    const auto redirect_to_created = [&](std::string_view shown) {
-        return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), shown);
-    };
-    const auto id = call.store().create_hook({.account = account,
-                                              .event = typed.event,
-                                              .source = hook_source::manual,
-                                              .target_url = typed.target_url,
-                                              .secret = secret,
-                                              .created_at = call.now,
-                                              .idempotency_key = submission.key()},
-                                             call.settings().hooks_per_event_max);
-    if (id) {
-        call.report(activity_kind::hook_created, std::to_string(id->value()));
-        return redirect_to_created(secret);
-    }
-    if (!may_be_repeated(id.error())) return id.error();
-    const auto hooks = call.store().hooks_of(account);
-    if (!hooks) return hooks.error();
-    for (const hook& each : *hooks)
-        if (const auto created = submission.find_secret(each.secret_digest, make_hook_secret)) return redirect_to_created(*created);
-    if (id.error().kind != error_kind::invalid) return call.refuse_repetition();
-    faults.add({}, texts.too_many);
-    return show_hooks(call, std::move(*list), typed, faults);
-}
-
-[[nodiscard]] inline result<void> edit_hook(page_call& call, const named_hook& named) {
-    const auto hook = find_hook(call, named);
-    if (!hook) return hook.error();
-    const auto typed = hook_form::read(call.form);
-    const hook_list alone{.accounts = {{hook->account, {}, {}}}};
-    auto faults = typed.faults(alone, call.settings().services, call.texts());
-    if (typed.target_url != hook->target_url) check_typed_target(call, typed, faults);
-    if (!faults.empty()) return show_hook_edit(call, *hook, typed, faults);
-    const auto updated = call.store().change_hook(
-        hook->account, hook->id, hook_fields{typed.event, typed.target_url, call.settings().hooks_per_event_max});
-    if (!updated && updated.error().kind == error_kind::invalid) {
-        faults.add({}, call.texts().webhooks.too_many);
-        return show_hook_edit(call, *hook, typed, faults);
-    }
-    return call.finish_change(updated, activity_kind::hook_changed, std::to_string(hook->id.value()), edit_done);
-}
-
-[[nodiscard]] inline result<void> renew_secret_of_hook(page_call& call, const named_hook& named) {
-    const webhook_texts& texts = call.texts().webhooks;
-    const auto renew = [&](const hook& found, const std::string& secret) {
-        auto done = call.store().change_hook(found.account, found.id,
-                                             hook_secret_replacement{secret, call.now + hook_secret_overlap, found.secret_digest});
-        if (done && *done) call.report(activity_kind::hook_secret_replaced, std::to_string(found.id.value()));
-        return done;
-    };
-    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name), [&] { return find_hook(call, named); }, renew,
-                                        make_hook_secret);
-    if (!renewed) return renewed.error();
-    if (!*renewed) return call.refuse_repetition();
-    return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, (*renewed)->second);
-}
-
-/// A form that came with the token of another session is displayed again.
-[[nodiscard]] inline result<void> show_stale_hooks(page_call& call) {
-    const auto action = call.form.value_of(action_name);
-    auto typed = hook_form::read(call.form);
-    if (!action.empty()) {
-        const auto named = require_hook(call, call.form);
-        if (!named) return named.error();
-        if (action == edit_action) {
-            const auto hook = find_hook(call, *named);
-            return hook ? show_hook_edit(call, *hook, typed, {}) : hook.error();
-        }
-        if (call.store().has_outbox())
-            if (action != new_secret_action && action != delete_action)
-                return show_deliveries(call, *named, std::nullopt, std::nullopt, {});
-    }
-    auto list = list_accounts(call);
-    if (!list) return std::move(list).error();
-    if (!action.empty()) return show_hooks(call, std::move(*list));
-    if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
-    return show_hooks(call, std::move(*list), typed);
-}
-
-[[nodiscard]] inline result<void> post_to_hooks(page_call& call) {
-    const auto action = call.form.value_of(action_name);
-    if (action.empty()) return create_hook(call);
-    const auto named = require_hook(call, call.form);
-    if (!named) return named.error();
-    if (action == new_secret_action) return renew_secret_of_hook(call, *named);
-    if (action == edit_action) return edit_hook(call, *named);
-    if (action == delete_action)
-        return call.finish_change(call.store().delete_hook(named->account, named->hook), activity_kind::hook_deleted,
-                                  std::to_string(named->hook.value()), removal_done);
-    if (call.store().has_outbox()) return post_to_deliveries(call, *named);
-    else return not_found();
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
-
-// <tollgate/pages/detail/dispatch.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
-#define TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
-
-namespace tollgate::inline v0::pages {
-
-/// The value of `done` after an item was removed by this action; empty for another action.
-[[nodiscard]] constexpr std::string_view done_after_removal(std::string_view action) noexcept {
-    if (action == delete_action || action == revoke_action) return removal_done;
-    if (action == remove_secret_action) return secret_removal_done;
-    return action == end_session_action ? session_ended_done : std::string_view{};
-}
-
-/// The page's response to a form whose token was checked, or to another request.
-[[nodiscard]] inline result<void> respond_call(page_environment& pages, page_call& call) {
-    const bool posted = call.request.method == http::method::post;
-    if (!posted && call.query.find(shown_name) != nullptr) {
-        const auto text = call.open_secret();
-        const auto shown = text ? secret_view::parse(*text) : std::nullopt;
-        if (!shown) return call.redirect_to_page();
-        call.page(shown->title, {}, [&](html_writer& html) { write_secret(html, call.view(), *shown); });
-        return {};
-    }
-    switch (call.which) {
-        case page::overview: return show_overview(call);
-        case page::tokens: return posted ? post_to_tokens(call) : show_tokens(call);
-        case page::applications: return posted ? post_to_applications(call) : show_applications(call);
-        case page::authorizations: return posted ? post_to_authorizations(call) : show_authorizations(call);
-        case page::webhooks: return posted ? post_to_hooks(call) : show_hooks(call);
-        case page::activity:
-            if (call.users().has_activity()) return show_activities(call);
-            break;
-        case page::security:
-            return posted ? post_to_security(call) : show_security(call);
-            break;
-        case page::sign_out:
-            if (pages.sessions.signs_in()) return respond_sign_out(pages, call, call.response());
-            break;
-        case page::sign_in:
-        case page::start:
-        case page::none: break;
-    }
-    return not_found();
-}
-
-/// Shows a form again that came with the token of another session, such as one that the user has replaced by signing in again in another
-/// tab: with what was submitted, but never a password or a secret. If another user has signed in, the page of that user is shown, without
-/// what was submitted. Nothing is changed.
-[[nodiscard]] inline result<void> show_stale_form(page_environment& pages, page_call& call) {
-    const bool is_for_other_user = web::is_for_other_user(call.session, call.form.value_of(web::form_token_name));
-    call.set_stale(is_for_other_user);
-    switch (call.which) {
-        case page::tokens: return is_for_other_user ? show_tokens(call) : show_stale_tokens(call);
-        case page::applications: return is_for_other_user ? show_applications(call) : show_stale_applications(call);
-        case page::authorizations: return show_authorizations(call);
-        case page::webhooks: return is_for_other_user ? show_hooks(call) : show_stale_hooks(call);
-        case page::security:
-            return show_security(call);
-            break;
-        case page::sign_out:
-            if (pages.sessions.signs_in()) return show_sign_out(pages, call, call.response(), call.view().stale.reason);
-            break;
-        case page::activity:
-        case page::overview:
-        case page::sign_in:
-        case page::start:
-        case page::none: break;
-    }
-    return not_found();
-}
-
-/// Answers a request of a signed-in user.
-[[nodiscard]] inline result<void> dispatch(page_environment& pages, page_context context, http::response& response) {
-    const auto token = web::new_form_token(form_binding_of(context.session), pages.policies.random(), context.now);
-    if (!token) return token.error();
-    context.form_token = *token;
-    const bool posted = context.request.method == http::method::post;
-    const auto sent = context.form.value_of(web::form_token_name);
-    if (posted) context.form_nonce = web::check_form_token(form_binding_of(context.session), sent);
-    page_call call{pages, context, response};
-    if (!posted) return respond_call(pages, call);
-    // A form without any token is not from this site.
-    if (sent.empty()) {
-        call.message(http::status::forbidden);
-        return {};
-    }
-    if (!context.form_nonce && call.which == page::security && pages.sessions.finds_repeated_changes()) {
-        const auto repeated = pages.sessions.find_repeated_change(context.request, context.now, response);
-        if (!repeated) return repeated.error();
-        if (*repeated) return call.redirect_to(password_changed_done);
-    }
-    auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
-    if (!answered && answered.error().kind == error_kind::not_found) {
-        // Submitted again, by a double click or a reload: what the form removes is gone.
-        const auto done = context.form_nonce ? done_after_removal(call.form.value_of(action_name)) : std::string_view{};
-        if (!done.empty() && call.names_listed_item()) return call.redirect_to(done);
-        // The user may have deleted it in another window.
-        call.message(http::status::not_found, call.texts().errors.gone);
-        return {};
-    }
-    return answered;
-}
-
-}  // namespace tollgate::pages
-
-#endif  // TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
-
-// <tollgate/pages/detail/page_handler.hpp>
-#ifndef TOLLGATE_PAGES_DETAIL_PAGE_HANDLER_HPP
-#define TOLLGATE_PAGES_DETAIL_PAGE_HANDLER_HPP
-
-namespace tollgate::inline v0::pages {
-
-/// What `account_pages` is made of: how each request is answered.
-class page_handler {
+/// The rows of the account pages.
+class account_page_part final : public web::page_part {
 public:
-    page_handler(account_service_settings settings, const user_directory_ref& users, const account_store_ref& store,
-                 const session_source_ref& sessions,
-                 tollgate::policies policies, any_page_theme theme);
+    /// Throws std::invalid_argument, as the constructor of `account_pages` does.
+    TOLLGATE_COLD account_page_part(account_service_settings&& settings, const user_directory_ref& users, const account_store_ref& store,
+                                    const session_source_ref& sessions, tollgate::policies&& policies, any_page_theme&& theme);
 
-    page_handler(const page_handler&) = delete;
-    page_handler& operator=(const page_handler&) = delete;
-
-    /// Implements `http::handler`: responds on this thread, which may block.
-    void handle(const http::request& request, http::response& response) noexcept;
-    /// Implements `http::handler`: responds to what the server refused. Never blocks.
-    void handle(const http::refusal& refused, http::response& response) noexcept;
-
-    /// Only a form of a signed-in user, or one that signs in, has its body read; all other requests are answered from the head.
-    [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response,
-                                            http::handler_state& state, http::thread_kind thread) noexcept {
-        auto& known = state.get<request_state>();
-        if (known.start.at == instant{}) known = start(request);
-        const auto which = find(request).page;
-        // A form is judged by its head, which needs the session, and then with its body.
-        const bool posts = request.method == http::method::post && parts_.is_served(which) &&
-                           request.body_state != http::body_state::pending;
-        if (thread == http::thread_kind::io && may_block(request)) {
-            state.set_waits_for(!posts                  ? http::work_kind::pages
-                                : checks_password(which) ? http::work_kind::sign_in
-                                                         : http::work_kind::forms);
-            return http::handle_step::needs_worker;
-        }
-        return guard(request, response, known);
-    }
-
-    /// Returns true if any request may block: a password check always does.
-    [[nodiscard]] bool may_block() const noexcept {
-        return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || parts_.sessions.signs_in() ||
-               parts_.policies.limiter().may_block();
-    }
-    /// Style sheet and unknown paths do not block; a password check always does.
-    [[nodiscard]] bool may_block(const http::request& request) const noexcept;
+    [[nodiscard]] TOLLGATE_DECL bool serves(const http::request& request) const noexcept override;
+    TOLLGATE_DECL void find_row(pipeline::call& one) const override;
+    [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept override;
 
     /// The paths for `http::site`.
-    [[nodiscard]] std::vector<std::string> mounts() const;
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> mounts() const;
     /// What all pages of a language are below: `/en`, `/de`.
-    [[nodiscard]] std::vector<std::string> language_roots() const {
-        std::vector<std::string> all;
-        for (const web::page_language& each : parts_.renderer.languages()) all.push_back(each.root);
-        return all;
-    }
-
-    /// The settings that it was constructed with.
-    [[nodiscard]] const account_service_settings& settings() const noexcept { return parts_.settings; }
+    [[nodiscard]] TOLLGATE_COLD std::vector<std::string> language_roots() const;
 
 private:
-    /// Returns true if a form of this page may compute a slow password hash.
-    [[nodiscard]] bool checks_password(page which) const noexcept {
-        return which == page::sign_in || (which == page::security && parts_.sessions.changes_passwords());
-    }
+    friend struct account_page_rules;
 
-    /// The result is empty if it is malformed.
-    [[nodiscard]] static http::form_fields query_of(const http::request& request) {
-        auto query = http::parse_form(request.target.query);
-        return query ? std::move(*query) : http::form_fields{{}};
-    }
+    /// The rows of a path. A page that takes no forms has no `post`.
+    struct page_rows {
+        pipeline::row get, post, redirect;
+        bool takes_forms = false;
+    };
 
-    [[nodiscard]] page_match find(const http::request& request) const noexcept {
-        const auto at = parts_.renderer.find(request.target.path);
-        if (!at) return {};
-        auto found = find_page(at->path);
-        found.language_missing = at->language == nullptr;
-        return found;
-    }
+    [[nodiscard]] bool is_change_password_path(std::string_view path) const noexcept;
 
-    [[nodiscard]] request_state start(const http::request& request) const {
-        return {pipeline::start_request(parts_.policies),
-                http::client_address(request, parts_.settings.trusted_proxies, parts_.settings.client_named_by),
-                &parts_.renderer.language_of(request)};
-    }
-    [[nodiscard]] auto pages_for(const request_state& state) const noexcept { return parts_.renderer.in(*state.language); }
-    [[nodiscard]] http::handle_step guard(const http::request& request, http::response& response,
-                                          request_state& state) noexcept;
-    [[nodiscard]] bool is_change_password_path(std::string_view path) const noexcept {
-        if (!parts_.sessions.changes_passwords()) return false;
-        const auto& root = parts_.renderer.site().root;
-        return path == change_password_path ||
-               (path.starts_with(root) && path.substr(root.size()) == change_password_path);
-    }
-    void respond_change_password(const http::request& request, http::response& response, request_state& state) const;
-    [[nodiscard]] http::handle_step respond(const http::request& request, http::response& response, request_state& state);
-    [[nodiscard]] result<http::handle_step> respond_page_request(page which, const http::request& request,
-                                                                 http::response& response, request_state& state);
-    void respond_error(const http::request& request, http::response& response, const request_state& state,
-                       const error& failure) const;
-    void respond_refused_form(page which, http::status refused, http::response& response, const request_state& state) const;
-    [[nodiscard]] result<void> admit(page which, const http::request& request, http::response& response,
-                                     request_state& state);
-    /// Returns true if a request without a session may be a change of the password that was submitted before, and has ended its session.
-    [[nodiscard]] bool may_repeat_change(page which, const http::request& request) const noexcept {
-        return parts_.sessions.finds_repeated_changes() && which == page::security && request.method == http::method::post &&
-               request.fields.count(http::field_id::cookie) != 0;
-    }
-    [[nodiscard]] result<void> respond_repeated_change(const http::request& request, http::response& response, const request_state& state);
-    [[nodiscard]] result<void> redirect_to_sign_in(page which, const http::request& request, http::response& response,
-                                                   const request_state& state) const;
-    [[nodiscard]] static pipeline::observed_request observed(const http::request& request, const request_state& state) noexcept {
-        return {state.start, request, state.client, state.route};
-    }
-    [[nodiscard]] result<void> redirect(http::response& response, std::string_view url) const {
-        return web::respond_see_other(response, parts_.renderer.site(), url);
-    }
-
-    page_environment parts_;
+    mutable page_environment environment_;  // its limiter counts
+    std::array<page_rows, page_paths.size()> rows_;
+    pipeline::row change_password_row_;
+    std::vector<std::string> roots_;  // of the languages
 };
-
-/// If sign-in is elsewhere, a form of an expired session is redirected there.
-[[nodiscard]] inline page_environment make_environment(account_service_settings settings, const user_directory_ref& users,
-                                                       const account_store_ref& store, const session_source_ref& sessions,
-                                                       tollgate::policies policies, any_page_theme theme) {
-    const auto reach = sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites;
-    return {.settings = settings,
-            .users = users,
-            .sessions = sessions,
-            .store = store,
-            .policies = std::move(policies),
-            .renderer = {settings.auth_url, settings.services, std::move(theme), reach, settings.documentation_url}};
-}
-
-inline page_handler::page_handler(account_service_settings configured, const user_directory_ref& users, const account_store_ref& store,
-                                  const session_source_ref& sessions, tollgate::policies policies, any_page_theme theme)
-    : parts_{make_environment(with_auth_url(std::move(configured)), users, store, sessions, std::move(policies), std::move(theme))} {
-    const page_settings& settings = parts_.settings.pages;
-    tollgate::detail::require_windows("page", {{"requests", settings.requests}, {"test_events", settings.test_events}});
-}
-
-inline bool page_handler::may_block(const http::request& request) const noexcept {
-    const auto found = find(request);
-    if (!parts_.is_served(found.page) || found.page == page::start || found.language_missing) return false;
-    const bool reads_window = found.page == page::overview && parts_.policies.limiter().may_block();
-    return parts_.users.may_block() || parts_.sessions.may_block() || parts_.store.may_block() || checks_password(found.page) ||
-           reads_window;
-}
-
-inline std::vector<std::string> page_handler::mounts() const {
-    const auto& site = parts_.renderer.site();
-    std::vector<std::string> all{site.root + "/"};
-    for (const auto& each : site.assets) all.push_back(each.path);
-    if (parts_.sessions.changes_passwords()) {
-        all.emplace_back(change_password_path);
-        if (!site.root.empty()) all.push_back(std::string{site.root}.append(change_password_path));
-    }
-    auto roots = language_roots();
-    for (const std::string& root : roots) all.push_back(root + "/");
-    roots.push_back(site.root);  // paths without a language
-    for (const std::string& root : roots) {
-        all.push_back(root + "/user/");
-        all.push_back(root + "/user/settings");
-        if (parts_.sessions.signs_in()) {
-            all.push_back(root + "/user/sign_in");
-            all.push_back(root + "/user/sign_out");
-        }
-    }
-    return all;
-}
-
-inline void page_handler::handle(const http::request& request, http::response& response) noexcept {
-    auto state = start(request);
-    static_cast<void>(guard(request, response, state));
-}
-
-inline http::handle_step page_handler::guard(const http::request& request, http::response& response, request_state& state) noexcept {
-    auto step = http::handle_step::done;
-    const pipeline::request_scope scope{request, state.start.id};
-        pipeline::respond_or_error(
-            response,
-            [&] {
-                step = respond(request, response, state);
-                if (step != http::handle_step::needs_body)
-                    observed(request, state).finish(parts_.policies, response, state.user ? &*state.user : nullptr);
-            },
-            [&](const error& thrown) {
-                respond_error(request, response, state, thrown);
-                observed(request, state).finish(parts_.policies, response, nullptr);
-            });
-    return step;
-}
-
-inline void page_handler::handle(const http::refusal& refused, http::response& response) noexcept {
-    {
-        pipeline::write_or_status(response, refused.status, [&] {
-            parts_.renderer.respond_refusal(refused, response);
-            pipeline::finish_refusal(parts_.policies, refused, pipeline::client_of(refused, parts_.settings), response);
-        });
-    }
-}
-
-inline void page_handler::respond_error(const http::request& request, http::response& response, const request_state& state,
-                                        const error& failure) const {
-    const auto status = pipeline::to_status(failure.kind);
-    if (to_number(status) >= 500) observed(request, state).report(parts_.policies, failure);
-    response.clear();
-    http::add_retry_after(response, status);
-    pages_for(state).respond_status(response, status);
-}
-
-/// Everything that does not depend on the session.
-inline http::handle_step page_handler::respond(const http::request& request, http::response& response, request_state& state) {
-    constexpr auto done = http::handle_step::done;
-    if (pages_for(state).respond_asset(request, response)) return done;
-    if (is_change_password_path(request.target.path)) {
-        respond_change_password(request, response, state);
-        return done;
-    }
-    const auto found = find(request);
-    if (!parts_.is_served(found.page)) {
-        pages_for(state).respond_status(response, http::status::not_found);
-        return done;
-    }
-    state.route = find_path(found.page).pattern;
-
-    const bool takes_forms = found.page != page::start && found.page != page::overview && found.page != page::activity &&
-                             !found.language_missing;
-    if (!http::is_read(request.method) && !(takes_forms && request.method == http::method::post)) {
-        const http::field_value allowed = takes_forms ? http::field_value{"GET, HEAD, POST, OPTIONS"} : "GET, HEAD, OPTIONS";
-        const auto refused = http::refuse_method(request, response, allowed);
-        if (refused) pages_for(state).respond_status(response, *refused);
-        return done;
-    }
-
-    std::string url;
-    if (found.language_missing) response.add("Vary", "Accept-Language");
-    if (found.page == page::start) url = parts_.url_of(page::overview, *state.language);
-    else if (http::is_read(request.method) && (found.slash_missing || found.language_missing)) {
-        url = parts_.url_of(found.page, *state.language);
-        if (request.target.has_query) url.append("?").append(request.target.query);
-    }
-    if (url.empty()) {
-        const auto answered = respond_page_request(found.page, request, response, state);
-        if (answered) return *answered;
-        respond_error(request, response, state, answered.error());
-    } else if (const auto led = redirect(response, url); !led) {
-        respond_error(request, response, state, led.error());
-    }
-    return done;
-}
-
-/// To the form, in the reader's language.
-inline void page_handler::respond_change_password(const http::request& request, http::response& response, request_state& state) const {
-    state.route = change_password_path;
-    if (!http::is_read(request.method)) {
-        const auto refused = http::refuse_method(request, response, "GET, HEAD, OPTIONS");
-        if (refused) pages_for(state).respond_status(response, *refused);
-        return;
-    }
-    response.add("Vary", "Accept-Language");
-    if (const auto led = redirect(response, parts_.url_of(page::security, *state.language)); !led)
-        respond_error(request, response, state, led.error());
-}
-
-/// A form is refused by its head, if it can be, before its body is awaited.
-inline result<http::handle_step> page_handler::respond_page_request(
-    page which, const http::request& request, http::response& response, request_state& state) {
-    const bool posted = request.method == http::method::post;
-    if (!state.admitted) {
-        const auto refused = posted ? web::check_form_head(request, parts_.renderer.site()) : std::nullopt;
-        if (refused) {
-            respond_refused_form(which, *refused, response, state);
-            return http::handle_step::done;
-        }
-    }
-    if (auto judged = admit(which, request, response, state); !judged) return std::move(judged).error();
-    if (!state.admitted) return http::handle_step::done;
-    if (posted && request.body_state == http::body_state::pending) return http::handle_step::needs_body;
-    if (!state.signed_in && may_repeat_change(which, request))
-        return respond_repeated_change(request, response, state).transform([] { return http::handle_step::done; });
-
-    http::form_fields form{{}};
-    if (posted) {
-        auto read = web::read_form(request, parts_.renderer.site());
-        if (const auto* refused = std::get_if<http::status>(&read)) {
-            pages_for(state).respond_status(response, *refused);
-            return http::handle_step::done;
-        }
-        form = std::get<http::form_fields>(std::move(read));
-    }
-    const auto query = query_of(request);
-    auto answered = [&] {
-        if (parts_.sessions.signs_in())
-            if (which == page::sign_in)
-                return respond_sign_in(parts_, {*state.language, request, posted ? form : query, state.client, state.judged_at}, response);
-        return dispatch(parts_,
-                               {which, *state.language, request, *state.signed_in, {}, form, query, state.client, state.judged_at},
-                               response);
-    }();
-    return std::move(answered).transform([] { return http::handle_step::done; });
-}
-
-/// Over plain http, browsers do not say that a form of an https site was sent from that site. Other forms need a session, which such a
-/// browser does not have.
-inline void page_handler::respond_refused_form(page which, http::status refused, http::response& response,
-                                               const request_state& state) const {
-    const auto pages = pages_for(state);
-    if (which != page::sign_in || refused != http::status::forbidden) return pages.respond_status(response, refused);
-    const message_texts& texts = pages.texts().sign_in.other_address;
-    const auto explanation = fill_in(texts.explanation, parts_.renderer.site().origin);
-    pages.respond_message(response, refused, {texts.heading, explanation});
-}
-
-/// Finds the session of the request, again if it has waited for long, and counts the request once. Answers it if there is no session,
-/// or too many requests came before it.
-inline result<void> page_handler::admit(page which, const http::request& request, http::response& response, request_state& state) {
-    const instant now = parts_.policies.clock().now();
-    if (state.admitted && !pipeline::is_outdated(state.judged_at, now)) return {};
-    const bool was_counted = std::exchange(state.admitted, false);
-    state.judged_at = now;
-    const bool signs_in_here = parts_.sessions.signs_in() && which == page::sign_in;
-    if (!signs_in_here) {
-        auto found = parts_.sessions.session_of(request, now);
-        if (!found) return std::move(found).error();
-        state.signed_in = *std::move(found);
-        state.user.reset();
-        if (state.signed_in) state.user = caller_on_page(state.signed_in->user);
-    }
-    if (!was_counted) {
-        const auto key = state.signed_in ? limit_key::of(state.signed_in->user) : limit_key::of(state.client);
-        const auto window = parts_.limiter.take(key, parts_.settings.pages.requests, now);
-        if (!window.admitted) {
-            http::add_retry_after(response, window.resets_at - now);
-            pages_for(state).respond_status(response, http::status::too_many_requests);
-            return {};
-        }
-    }
-    state.admitted = signs_in_here || state.signed_in.has_value() || may_repeat_change(which, request);
-    if (state.admitted) return {};
-    return redirect_to_sign_in(which, request, response, state);
-}
-
-/// Only the body of the form says whether it has ended its session itself.
-inline result<void> page_handler::respond_repeated_change(const http::request& request, http::response& response,
-                                                          const request_state& state) {
-    const auto repeated = parts_.sessions.find_repeated_change(request, state.judged_at, response);
-    if (!repeated) return repeated.error();
-    if (*repeated)
-        return redirect(response, parts_.url_of(page::security, *state.language)
-                                      .append("?")
-                                      .append(done_name)
-                                      .append("=")
-                                      .append(password_changed_done));
-    return redirect_to_sign_in(page::security, request, response, state);
-}
-
-inline result<void> page_handler::redirect_to_sign_in(page which, const http::request& request, http::response& response,
-                                                      const request_state& state) const {
-    // A form that was submitted twice has signed out.
-    if (which == page::sign_out)
-        return redirect(response, signed_out_url(parts_.url_of(page::sign_in, *state.language), request.method == http::method::post));
-    auto return_to = parts_.url_of(which, *state.language);
-    if (request.method == http::method::post) return_to.append("?").append(done_name).append("=").append(signed_out_done);
-    else if (request.target.has_query) return_to.append("?").append(request.target.query);
-    auto url = parts_.sessions.sign_in_url(return_to);
-    // Encoded once more, a long query may not fit in a request target. It can only name a part of the page.
-    if (url.size() > limits::target_bytes_max) url = parts_.sessions.sign_in_url(parts_.url_of(which, *state.language));
-    return redirect(response, url);
-}
 
 }  // namespace tollgate::pages
 
-#endif  // TOLLGATE_PAGES_DETAIL_PAGE_HANDLER_HPP
+#endif  // TOLLGATE_PAGES_DETAIL_ACCOUNT_PAGE_PART_HPP
 
 // <tollgate/pages/account_pages.ipp>
 #ifndef TOLLGATE_PAGES_ACCOUNT_PAGES_IPP
@@ -33283,30 +31580,30 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_COLD account_pages::account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
                                            session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
-    : handler_{std::make_unique<pages::page_handler>(std::move(settings), users, store, sessions, std::move(policies), std::move(theme))} {}
+    : part_{std::make_unique<pages::account_page_part>(std::move(settings), users, store, sessions, std::move(policies), std::move(theme))},
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD account_pages::~account_pages() = default;
 
-TOLLGATE_DECL bool account_pages::may_block() const noexcept { return handler_->may_block(); }
+TOLLGATE_DECL bool account_pages::may_block() const noexcept { return judge_->may_block(); }
 
 TOLLGATE_DECL void account_pages::handle(const http::request& request, http::response& response) noexcept {
-    handler_->handle(request, response);
+    judge_->handle(request, response);
 }
 
 TOLLGATE_COLD void account_pages::handle(const http::refusal& refused, http::response& response) noexcept {
-    handler_->handle(refused, response);
+    judge_->handle(refused, response);
 }
 
 TOLLGATE_DECL http::handle_step account_pages::advance(const http::request& request, http::response& response, http::handler_state& state,
                                                        http::thread_kind thread) noexcept {
-    return handler_->advance(request, response, state, thread);
+    return judge_->advance(request, response, state, thread);
 }
 
-TOLLGATE_COLD std::vector<std::string> account_pages::mounts() const { return handler_->mounts(); }
-
-TOLLGATE_COLD std::vector<std::string> account_pages::language_roots() const { return handler_->language_roots(); }
-
-TOLLGATE_DECL const account_service_settings& account_pages::settings() const noexcept { return handler_->settings(); }
+TOLLGATE_COLD std::vector<std::string> account_pages::mounts() const { return part_->mounts(); }
+TOLLGATE_COLD std::vector<std::string> account_pages::language_roots() const { return part_->language_roots(); }
+TOLLGATE_DECL const account_service_settings& account_pages::settings() const noexcept { return part_->settings(); }
+TOLLGATE_DECL const pipeline::part& account_pages::part() const noexcept { return *part_; }
 
 }  // namespace tollgate
 
@@ -33541,80 +31838,137 @@ inline constexpr std::string_view refusal_field_lines =
     "X-Frame-Options: DENY\r\n"
     "Referrer-Policy: no-referrer\r\n";
 
+inline constexpr std::string_view documentation_pattern = "/docs/";
+
+/// The rows of the documentation: its pages, which are in memory.
+class documentation_part final : public pipeline::part {
+public:
+    documentation_part(account_service_settings&& settings, const route_table& routes, tollgate::policies&& policies)
+        : settings_{std::move(settings)}, policies_{std::move(policies)}, root_{http::url::root(settings_.auth_url, "auth_url").path + "/docs"} {
+        const page_writer writer{settings_, routes, root_};
+        for (auto& each : writer.write_all())
+            pages_.push_back({std::string{root_}.append("/").append(each.path), page_field_lines, std::move(each.html)});
+        pages_.push_back({root_ + "/style.css", style_field_lines, std::string{style_sheet}});
+        for (const page& each : pages_) {
+            rows_.push_back({.pattern = documentation_pattern, .form = &form, .steps = page_steps, .data = &each});
+            redirect_rows_.push_back({.pattern = documentation_pattern, .form = &form, .steps = redirect_steps, .data = &each});
+        }
+        not_found_ = writer.write_error("Page not found", "This page does not exist. Use the navigation to find the other pages.");
+        constexpr std::string_view reason = "$REASON";
+        refused_before_ = writer.write_error("Request refused", reason);
+        const auto at = refused_before_.rfind(reason);
+        refused_behind_ = refused_before_.substr(at + reason.size());
+        refused_before_.resize(at);
+        method_not_allowed_ = writer.write_error("Method not allowed", "Documentation pages support GET and HEAD only.");
+    }
+
+    [[nodiscard]] bool serves(const http::request& request) const noexcept override {
+        return http::detail::is_below(request.target.path, root_);
+    }
+
+    void find_row(pipeline::call& one) const override {
+        const std::string_view path = one.request.target.path;
+        for (std::size_t i = 0; i < pages_.size(); ++i) {
+            const std::string_view known = pages_[i].path;
+            if (known == path) return pipeline::find_by_method(one, &rows_[i], nullptr, unknown_row_);
+            // A page's name without its last slash: only a page that exists is redirected to.
+            if (known.ends_with('/') && known.substr(0, known.size() - 1) == path)
+                return pipeline::find_by_method(one, &redirect_rows_[i], nullptr, unknown_row_);
+        }
+        one.state.row = &unknown_row_;
+        one.state.no_row = pipeline::no_such_resource;
+    }
+
+    [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_row_; }
+    [[nodiscard]] bool may_block() const noexcept override { return false; }
+
+    void refuse(const http::refusal& refused, http::response& response) const override {
+        write_refusal(response, refused.status, refused.reason);
+        pipeline::add_transport_security(response, settings_.auth_url);
+        pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
+    }
+
+    [[nodiscard]] const account_service_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
+    [[nodiscard]] const std::string& root() const noexcept { return root_; }
+
+private:
+    struct page {
+        std::string path;
+        std::string_view field_lines;
+        std::string body;
+    };
+
+    static result<pipeline::progress> respond_page(pipeline::call& one) {
+        const auto& found = *static_cast<const page*>(one.row().data);
+        one.response.add_prepared_lines(found.field_lines);
+        one.response.body() = found.body;
+        return pipeline::progress::responded;
+    }
+    static result<pipeline::progress> redirect(pipeline::call& one) {
+        if (const auto location = http::field_value::from(static_cast<const page*>(one.row().data)->path))
+            one.response.add("Location", *location);
+        one.response.set_status(http::status::found);
+        return pipeline::progress::responded;
+    }
+    static constexpr pipeline::step page_steps[]{{http::work_kind::other, &respond_page}};
+    static constexpr pipeline::step redirect_steps[]{{http::work_kind::other, &redirect}};
+
+    static void reject(pipeline::call& one, const pipeline::rejection& reason) {
+        const auto& self = one.part<documentation_part>();
+        const bool is_unknown = reason.status == http::status::not_found;
+        if (!is_unknown && one.state.allowed.empty()) return self.write_refusal(one.response, reason.status, reason.message);
+        one.response.set_status(reason.status);
+        one.response.add_prepared_lines(page_field_lines);
+        one.response.body() = is_unknown ? self.not_found_ : self.method_not_allowed_;
+    }
+    static void fail(pipeline::call& one, const error& failure) {
+        one.response.clear();
+        one.response.set_status(pipeline::to_status(failure.kind));
+    }
+    static void add_fields(pipeline::call& one) {
+        pipeline::add_transport_security(one.response, one.part<documentation_part>().settings_.auth_url);
+        http::add_request_id(one.response, one.observed().id());
+    }
+    static constexpr pipeline::response_form form{&reject, &fail, &add_fields};
+
+    void write_refusal(http::response& response, http::status status, std::string_view reason) const {
+        response.set_status(status);
+        response.add_prepared_lines(refusal_field_lines);
+        response.body() = refused_before_;
+        html_writer{response.body()}.add("{}", reason);
+        response.body().append(refused_behind_);
+    }
+
+    account_service_settings settings_;
+    tollgate::policies policies_;
+    std::string root_;
+    std::vector<page> pages_;
+    std::vector<pipeline::row> rows_, redirect_rows_;  // of the pages, in their order
+    pipeline::row unknown_row_{.form = &form};
+    std::string not_found_;
+    std::string refused_before_, refused_behind_;  // the page of a refusal before and behind the reason
+    std::string method_not_allowed_;
+};
+
 }  // namespace manual
 
-TOLLGATE_DECL api_documentation::api_documentation(const account_service_settings& settings, const route_table& routes)
-    : auth_url_{settings.auth_url}, root_{http::url::root(settings.auth_url, "auth_url").path + "/docs"} {
-    const manual::page_writer writer{settings, routes, root_};
-    for (auto& each : writer.write_all())
-        pages_.push_back({std::string{root_}.append("/").append(each.path), manual::page_field_lines, std::move(each.html)});
-    pages_.push_back({root_ + "/style.css", manual::style_field_lines, std::string{manual::style_sheet}});
-    not_found_ = writer.write_error("Page not found", "This page does not exist. Use the navigation to find the other pages.");
-    constexpr std::string_view reason = "$REASON";
-    refused_before_ = writer.write_error("Request refused", reason);
-    const auto at = refused_before_.rfind(reason);
-    refused_behind_ = refused_before_.substr(at + reason.size());
-    refused_before_.resize(at);
-    method_not_allowed_ = writer.write_error("Method not allowed", "Documentation pages support GET and HEAD only.");
-}
+TOLLGATE_COLD api_documentation::api_documentation(account_service_settings settings, const route_table& routes, tollgate::policies policies)
+    : part_{std::make_unique<manual::documentation_part>(std::move(settings), routes, std::move(policies))},
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
+
+TOLLGATE_COLD api_documentation::~api_documentation() = default;
 
 TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response) const noexcept {
-    handle(request, response, http::unique_id::make());
-}
-
-TOLLGATE_DECL void api_documentation::handle(const http::request& request, http::response& response,
-                                             const http::unique_id& generated) const noexcept {
-    pipeline::write_or_status(response, http::status::internal_server_error, [&] {
-        respond(request, response);
-        pipeline::add_transport_security(response, auth_url_);
-        http::add_request_id(response, http::request_id_of(request, generated));
-    });
+    judge_->handle(request, response);
 }
 
 TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response) const noexcept {
-    handle(refused, response, http::unique_id::make());
+    judge_->handle(refused, response);
 }
 
-TOLLGATE_DECL void api_documentation::handle(const http::refusal& refused, http::response& response,
-                                             const http::unique_id& generated) const noexcept {
-    pipeline::write_or_status(response, refused.status, [&] {
-        response.set_status(refused.status);
-        response.add_prepared_lines(manual::refusal_field_lines);
-        pipeline::add_transport_security(response, auth_url_);
-        const bool has_id = refused.request != nullptr;
-        http::add_request_id(response, has_id ? http::request_id_of(*refused.request, generated) : generated.view());
-        response.body() = refused_before_;
-        html_writer{response.body()}.add("{}", refused.reason);
-        response.body().append(refused_behind_);
-    });
-}
-
-TOLLGATE_DECL void api_documentation::respond(const http::request& request, http::response& response) const {
-    if (!http::is_read(request.method)) {
-        if (!http::refuse_method(request, response, "GET, HEAD, OPTIONS")) return;
-        response.add_prepared_lines(manual::page_field_lines);
-        response.body() = method_not_allowed_;
-        return;
-    }
-
-    const std::string_view path = request.target.path;
-    for (const page& each : pages_) {
-        if (each.path == path) {
-            response.add_prepared_lines(each.field_lines);
-            response.body() = each.body;
-            return;
-        }
-        // A page's name without its last slash: only a page that exists is redirected to.
-        if (each.path.ends_with('/') && std::string_view{each.path}.substr(0, each.path.size() - 1) == path) {
-            if (const auto location = http::field_value::from(each.path)) response.add("Location", *location);
-            response.set_status(http::status::found);
-            return;
-        }
-    }
-    response.set_status(http::status::not_found);
-    response.add_prepared_lines(manual::page_field_lines);
-    response.body() = not_found_;
-}
+TOLLGATE_DECL const std::string& api_documentation::root() const noexcept { return part_->root(); }
+TOLLGATE_DECL const pipeline::part& api_documentation::part() const noexcept { return *part_; }
 
 }  // namespace tollgate
 
@@ -34087,35 +32441,6 @@ namespace service_detail {
     return std::move(given).with_usage_counts();
 }
 
-/// The documentation. Its requests are reported to the observer like all others.
-class observed_documentation {
-public:
-    static constexpr bool blocking = false;
-    static constexpr bool reads_body = false;
-
-    explicit observed_documentation(const account_api& api) : api_{api}, pages_{api.settings(), api.table()} {}
-
-    void handle(const http::request& request, http::response& response) const noexcept {
-        const auto& settings = api_.settings();
-        const auto start = pipeline::start_request(api_.policies());
-        pages_.handle(request, response, start.id);
-        const auto client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
-        const std::string_view route = response.status() == http::status::not_found ? "" : "/docs/";
-        pipeline::observed_request{start, request, client, route}.report_end(api_.policies(), response, nullptr);
-    }
-    void handle(const http::refusal& refused, http::response& response) const noexcept {
-        const auto start = pipeline::start_request(api_.policies());
-        pages_.handle(refused, response, start.id);
-        pipeline::report_refusal(api_.policies(), start, refused, pipeline::client_of(refused, api_.settings()));
-    }
-
-    [[nodiscard]] const std::string& root() const noexcept { return pages_.root(); }
-
-private:
-    const account_api& api_;
-    api_documentation pages_;
-};
-
 [[nodiscard]] inline bool asks_for_page(const http::refusal& refused) noexcept {
     const auto* known = refused.request != nullptr ? refused.request : refused.partial;
     return known != nullptr && known->fields.find("Accept").find("text/html") != std::string_view::npos;
@@ -34152,7 +32477,7 @@ TOLLGATE_COLD account_service::~account_service() {
 }
 
 TOLLGATE_COLD void account_service::mount_documentation() {
-    const auto documentation = std::make_shared<service_detail::observed_documentation>(api_);
+    const auto documentation = std::make_shared<api_documentation>(api_.settings(), api_.table(), api_.policies());
     handlers_.push_back(documentation);
     parts_.push_back({"API", true});
     parts_.push_back({"documentation", true});
@@ -44194,6 +42519,3390 @@ TOLLGATE_DECL std::string version_of(const digest& secret_digest) {
 
 #endif  // TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
 
+// <tollgate/web/detail/page_part.ipp>
+#ifndef TOLLGATE_WEB_DETAIL_PAGE_PART_IPP
+#define TOLLGATE_WEB_DETAIL_PAGE_PART_IPP
+
+namespace tollgate::inline v0::web {
+
+/// The functions of the rows of pages.
+struct page_rules {
+    static void read_session(pipeline::call& one) {
+        page_part::kept(one).signed_in.reset();
+        one.state.auth.state = pipeline::auth_state::unchecked;
+    }
+    static pipeline::progress find_session(pipeline::call& one) {
+        auto& auth = one.state.auth;
+        if (auth.state != pipeline::auth_state::unchecked) return pipeline::progress::goes_on;
+        const session_source_ref& sessions = one.part<page_part>().sessions();
+        if (sessions.may_block() && !one.may_wait()) return pipeline::progress::waits;
+        auto found = sessions.session_of(one.request, one.state.now);
+        if (!found) {
+            auth.fail(std::move(found).error());
+            return pipeline::progress::goes_on;
+        }
+        auth.state = *found ? pipeline::auth_state::authenticated : pipeline::auth_state::anonymous;
+        if (*found) auth.caller = caller_on_page((*found)->user);
+        page_part::kept(one).signed_in = *std::move(found);
+        return pipeline::progress::goes_on;
+    }
+
+    static bool is_cross_site(const pipeline::call& one) { return web::is_cross_site(one.request, one.part<page_part>().renderer().site()); }
+    static pipeline::progress check_form(pipeline::call& one) {
+        const auto refused = check_form_head(one.request, one.part<page_part>().renderer().site());
+        return refused ? page_part::reject(one, *refused) : pipeline::progress::goes_on;
+    }
+    static pipeline::progress read_form(pipeline::call& one) {
+        auto read = web::read_form(one.request, one.part<page_part>().renderer().site());
+        if (const auto* refused = std::get_if<http::status>(&read)) return page_part::reject(one, *refused);
+        page_part::kept(one).form = std::get<http::form_fields>(std::move(read));
+        return pipeline::progress::goes_on;
+    }
+
+    static void add_fields(pipeline::call& one) { http::add_request_id(one.response, one.observed().id()); }
+
+    static result<pipeline::progress> respond_asset(pipeline::call& one) {
+        const auto& asset = *static_cast<const page_asset*>(one.row().data);
+        one.response.add_prepared_lines(asset.field_lines);
+        one.response.body() = asset.body;
+        return pipeline::progress::responded;
+    }
+    static constexpr pipeline::step asset_steps[]{{http::work_kind::other, &respond_asset}};
+};
+
+inline constexpr pipeline::caller_rule page_part::session_callers{.in_body = false,
+                                                                  .work = http::work_kind::sessions,
+                                                                  .read = &page_rules::read_session,
+                                                                  .find = &page_rules::find_session,
+                                                                  .record_use = nullptr,
+                                                                  .user_work = http::work_kind::users,
+                                                                  .find_user = nullptr};
+inline constexpr pipeline::body_rule page_part::form_body{&page_rules::is_cross_site, &page_rules::check_form, &page_rules::read_form};
+inline constexpr pipeline::response_form page_part::page_form{&page_part::reject, &page_part::fail, &page_rules::add_fields};
+
+TOLLGATE_COLD page_part::page_part(account_service_settings&& settings, const session_source_ref& sessions, tollgate::policies&& policies,
+                                   any_page_theme&& theme, page_reach reach)
+    : settings_{std::move(settings)},
+      sessions_{sessions},
+      policies_{std::move(policies)},
+      renderer_{settings_.auth_url, settings_.services, std::move(theme), reach, settings_.documentation_url},
+      unknown_page_row_{.form = &page_form} {
+    for (const page_asset& each : renderer_.site().assets)
+        asset_rows_.push_back({.form = &page_form, .steps = page_rules::asset_steps, .data = &each});
+}
+
+TOLLGATE_COLD void page_part::refuse(const http::refusal& refused, http::response& response) const {
+    renderer_.respond_refusal(refused, response);
+    pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
+}
+
+TOLLGATE_DECL localized_pages page_part::pages_for(const pipeline::call& one) {
+    const page_renderer& renderer = one.part<page_part>().renderer_;
+    const bool is_known = one.state.kept != nullptr && kept(one).language != nullptr;
+    return renderer.in(is_known ? *kept(one).language : renderer.language_of(one.request));
+}
+
+TOLLGATE_DECL void page_part::reject(pipeline::call& one, const pipeline::rejection& reason) {
+    if (reason.status == http::status::too_many_requests) http::add_retry_after(one.response, one.state.limit->resets_at - one.state.now);
+    pages_for(one).respond_status(one.response, reason.status);
+}
+
+TOLLGATE_DECL void page_part::fail(pipeline::call& one, const error& failure) {
+    const auto status = pipeline::to_status(failure.kind);
+    one.response.clear();
+    http::add_retry_after(one.response, status);
+    pages_for(one).respond_status(one.response, status);
+}
+
+TOLLGATE_DECL void page_part::count_in(window_limiter& limiter, const quota& allowed, pipeline::call& one) {
+    const auto& signed_in = kept(one).signed_in;
+    const auto key = signed_in ? limit_key::of(signed_in->user) : limit_key::of(one.state.client);
+    one.state.limit = pipeline::is_counted(one.state) ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
+}
+
+TOLLGATE_DECL result<pipeline::progress> page_part::redirect(pipeline::call& one, std::string_view url) {
+    if (auto done = respond_see_other(one.response, one.part<page_part>().renderer_.site(), url); !done) return std::move(done).error();
+    return pipeline::progress::responded;
+}
+
+TOLLGATE_DECL bool page_part::find_asset_row(pipeline::call& one) const {
+    const page_site& site = renderer_.site();
+    const page_asset* const found = site.find_asset(one.request.target.path);
+    if (found == nullptr) return false;
+    pipeline::find_by_method(one, &asset_rows_[static_cast<std::size_t>(found - site.assets.data())], nullptr, unknown_page_row_);
+    return true;
+}
+
+TOLLGATE_DECL void page_part::find_unknown_row(pipeline::call& one) const {
+    one.state.row = &unknown_page_row_;
+    one.state.no_row = pipeline::no_such_resource;
+}
+
+}  // namespace tollgate::web
+
+#endif  // TOLLGATE_WEB_DETAIL_PAGE_PART_IPP
+
+// <tollgate/pages/detail/activity_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
+
+namespace tollgate::inline v0::pages {
+
+inline constexpr std::size_t activities_shown_max = 100;  // a page that a person still reads
+
+/// `Created the token backup script`
+[[nodiscard]] TOLLGATE_DECL std::string describe(const activity& done, const activity_texts& texts);
+
+/// The table alone, or, without activities, a sentence.
+TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view, std::span<const activity> activities);
+TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities);
+
+/// What was done to the user's account. Precondition: the activities were read.
+[[nodiscard]] inline result<void> show_activities(page_call& call) {
+    call.page(call.texts().activity.title, {},
+              [&](html_writer& html) { write_activities(html, call.view(), *call.user.activities); });
+    return {};
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
+
+// <tollgate/pages/detail/list_parts.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
+#define TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
+
+/// The parts of settings pages: a list, and a form for a new item.
+namespace tollgate::inline v0::pages {
+
+/// A submitted line of text.
+struct typed_line {
+    std::string_view name;
+    std::string_view label;
+    std::string_view text;
+    std::size_t bytes_max;
+    std::string_view missing = {};  ///< the error for an empty one; empty if it is optional
+};
+
+/// Adds the errors of a line.
+TOLLGATE_DECL void check_line(web::form_faults& found, const typed_line& typed, const form_texts& texts);
+
+struct list_heading {
+    std::string_view title;
+    std::string_view about;
+    std::string_view add = {};  ///< links to the form below a list; empty if there is no list
+};
+TOLLGATE_DECL void begin_list_page(html_writer& html, const page_view& view, const list_heading& heading);
+
+/// Writes the reason for displaying the form of this page again, if there is one.
+TOLLGATE_DECL void write_stale(html_writer& html, const page_view& view);
+
+/// Returns true if a creation may have been refused because the same submission has done it before: its id exists, or the bound is reached.
+[[nodiscard]] inline bool may_be_repeated(const error& refused) noexcept {
+    return refused.kind == error_kind::conflict || refused.kind == error_kind::invalid;
+}
+
+/// A page of a list. Pages are bounded, so that no response gets large, however much a user has.
+inline constexpr std::size_t list_items_max = 25;
+struct list_page {
+    std::size_t number = 1;  ///< number of the page, from 1
+    std::size_t count = 1;   ///< number of all pages
+    std::size_t first = 0;   ///< item, from 0
+    std::size_t size = 0;    ///< items
+};
+/// The requested page of a list with this many items; the last one if there are fewer.
+[[nodiscard]] TOLLGATE_DECL list_page choose_page(const page_view& view, std::size_t items,
+                                                  std::size_t items_max = list_items_max) noexcept;
+
+/// The items of a page.
+template <class Item>
+[[nodiscard]] std::span<const Item> items_of(std::span<const Item> all, const list_page& page) noexcept {
+    return all.subspan(page.first, page.size);
+}
+
+/// Links to the pages before and after; nothing if there is one page. `query`: further parameters of this page.
+TOLLGATE_DECL void write_page_links(html_writer& html, const page_view& view, const list_page& page, std::string_view query = {});
+
+/// The beginning of a long text, for lists: at most this many characters, the last one an ellipsis.
+inline constexpr std::size_t list_text_characters_max = 100;
+[[nodiscard]] TOLLGATE_DECL std::string shorten(std::string_view text, std::size_t characters_max = list_text_characters_max);
+
+/// Displayed instead of an empty list.
+TOLLGATE_DECL void write_empty_list(html_writer& html, std::string_view text);
+
+/// A table that narrow screens show as cards. The ARIA roles are explicit, since browsers drop them from tables with
+/// another display type. Without `actions` there is no column for them.
+TOLLGATE_DECL void begin_table(html_writer& html, std::string_view caption,
+                               const std::vector<std::string_view>& headings, std::string_view actions);
+TOLLGATE_DECL void end_table(html_writer& html);
+/// `name` is the row's heading.
+TOLLGATE_DECL void begin_row(html_writer& html, std::string_view column, std::string_view name);
+TOLLGATE_DECL void end_row(html_writer& html);
+
+/// `content` is a text or number, or a function that writes.
+template <class Content>
+void write_content(html_writer& html, const Content& content) {
+    if constexpr (std::invocable<const Content&>) content();
+    else html.add("{}", content);
+}
+
+/// Cards show the column's name beside the cell; the actions have none.
+template <class Content>
+void write_cell(html_writer& html, std::string_view column, const Content& content) {
+    if (column.empty()) html.add("\n<td role=\"cell\" class=\"actions\">");
+    else html.add("\n<td role=\"cell\" data-label=\"{}\">", column);
+    write_content(html, content);
+    html.add("</td>");
+}
+
+/// A list of what can be changed: each item has a heading, buttons, and facts with labels.
+///
+///     begin_items(html, "Tokens");
+///     begin_item(html, "Nightly backup");
+///     begin_actions(html);
+///     web::write_confirmation(html, ...);
+///     begin_facts(html);
+///     write_fact(html, "Username", token.username.view());
+///     write_fact(html, "Created", [&] { web::write_day(html, ...); });
+///     end_item(html);
+///     end_items(html);
+TOLLGATE_DECL void begin_items(html_writer& html, std::string_view label);
+TOLLGATE_DECL void end_items(html_writer& html);
+/// `name` is the heading; of the third level in a part of a page that has its own.
+TOLLGATE_DECL void begin_item(html_writer& html, std::string_view name, bool is_nested = false);
+TOLLGATE_DECL void begin_actions(html_writer& html);
+TOLLGATE_DECL void begin_facts(html_writer& html);
+TOLLGATE_DECL void end_item(html_writer& html);
+template <class Content>
+void write_fact(html_writer& html, std::string_view label, const Content& content) {
+    html.add("<div><dt>{}</dt><dd>", label);
+    write_content(html, content);
+    html.add("</dd></div>\n");
+}
+/// One that needs the whole width.
+template <class Content>
+void write_long_fact(html_writer& html, std::string_view label, const Content& content) {
+    html.add("<div class=\"long\"><dt>{}</dt><dd>", label);
+    write_content(html, content);
+    html.add("</dd></div>\n");
+}
+
+/// A bar that shows a part of a whole, without a script or a style. Write the numbers beside it, because it is hidden from screen readers.
+TOLLGATE_DECL void write_bar(html_writer& html, std::uint64_t part, std::uint64_t whole);
+/// Today's requests, and how many failed: `12`, or `12 (3 failed)`; with a bar unless the quota has no bound.
+TOLLGATE_DECL void write_usage(html_writer& html, const page_view& view, const usage& counted, const quota& allowed = {});
+
+/// `3 hours ago`, or `Never`.
+TOLLGATE_DECL void write_last_use(html_writer& html, const page_view& view, const std::optional<instant>& at);
+
+/// A link for http and https URLs; otherwise text. A long one is shortened.
+TOLLGATE_DECL void write_web_link(html_writer& html, std::string_view url);
+
+/// Errors that no field of the form below the list has. They are displayed at the top, where the page begins.
+TOLLGATE_DECL void write_list_faults(html_writer& html, const page_view& view, const web::form_faults& faults);
+
+/// The form below a list, with a summary of the errors of its fields: the browser scrolls to the first of them.
+TOLLGATE_DECL void begin_form_section(html_writer& html, const page_view& view, std::string_view heading,
+                                      const web::form_faults& faults);
+TOLLGATE_DECL void end_form_section(html_writer& html);
+
+/// A new secret and the values that belong to it, which are displayed for a short time.
+struct secret_view {
+    struct item {
+        std::string_view name;  ///< unique on the page
+        std::string_view label;
+        std::string_view text;
+    };
+    std::string_view title;
+    std::string_view about;
+    std::string_view back;  ///< the text of the link to the list
+    std::vector<item> items;
+
+    /// Converts the parts to a text and back, as views of it. No part contains a zero byte.
+    [[nodiscard]] TOLLGATE_DECL std::string to_text() const;
+    [[nodiscard]] static TOLLGATE_DECL std::optional<secret_view> parse(std::string_view text);
+};
+TOLLGATE_DECL void write_secret(html_writer& html, const page_view& view, const secret_view& shown);
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_LIST_PARTS_HPP
+
+// <tollgate/pages/detail/applications_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
+
+namespace tollgate::inline v0::pages {
+
+/// The submitted form of a new application.
+struct application_form {
+    std::string name = {};
+    std::string website = {};
+    std::string description = {};
+    std::string redirect_urls = {};  ///< one a line
+    std::string type = {};           ///< the name `to_text(client_type)`; empty: confidential
+    bool acts_for_owner = false;
+    std::optional<application_id> deleted = std::nullopt;  ///< another one, whose deletion was refused
+
+    [[nodiscard]] static TOLLGATE_DECL application_form of(const application& stored);
+    [[nodiscard]] static TOLLGATE_DECL application_form read(const http::form_fields& fields);
+    [[nodiscard]] TOLLGATE_DECL application_request wanted_by(user_id owner) const;
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const application_request& request,
+                                                        const page_texts& texts) const;
+};
+
+/// The values of `done` after a registration without a secret to show, and after the removal of a secret.
+inline constexpr std::string_view registration_done = "registered";
+inline constexpr std::string_view secret_removal_done = "secret";
+
+TOLLGATE_DECL void write_applications(html_writer& html, const page_view& view,
+                                      std::span<const application> applications, const application_form& typed,
+                                      const web::form_faults& faults);
+TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& view, const application& application,
+                                          const application_form& typed, const web::form_faults& faults);
+
+/// The application of the user that a form or query names; otherwise not_found.
+[[nodiscard]] inline result<application> find_own_application(page_call& call, std::string_view id) {
+    const auto which = application_id::parse(id);
+    if (!which) return not_found();
+    auto applications = call.store().applications_of(call.session.user);
+    if (!applications) return std::move(applications).error();
+    for (application& each : *applications)
+        if (each.id == *which) return std::move(each);
+    return not_found();
+}
+
+[[nodiscard]] inline result<void> show_edit(page_call& call, const application& application, const application_form& typed,
+                                     const web::form_faults& faults) {
+    const auto title = fill_in(call.texts().applications.edit_title, application.name);
+    call.page(title, faults, [&](html_writer& html) { write_application_edit(html, call.view(), application, typed, faults); });
+    return {};
+}
+
+/// The list, and the form of a new application; or the form of one that is edited.
+[[nodiscard]] inline result<void> show_applications(page_call& call, const application_form& typed = {},
+                                                    const web::form_faults& faults = {}) {
+    if (const auto id = call.query.value_of(edit_name); !id.empty() && faults.empty()) {
+        const auto application = find_own_application(call, id);
+        if (!application) return application.error();
+        return show_edit(call, *application, application_form::of(*application), faults);
+    }
+    const auto applications = call.store().applications_of(call.session.user);
+    if (!applications) return applications.error();
+    call.page(call.texts().applications.title, faults,
+              [&](html_writer& html) { write_applications(html, call.view(), *applications, typed, faults); });
+    return {};
+}
+
+[[nodiscard]] inline result<void> redirect_to_client(page_call& call, std::string_view title, std::string_view client_id,
+                                                     std::string_view client_secret) {
+    const application_texts& texts = call.texts().applications;
+    const secret_view shown{title, texts.made_about, texts.back,
+                            {{"client-id", texts.client_id, client_id}, {"client-secret", texts.client_secret, client_secret}}};
+    return call.redirect_to_secret(shown.to_text());
+}
+
+[[nodiscard]] inline result<void> create_application(page_call& call) {
+    const application_texts& texts = call.texts().applications;
+    const auto typed = application_form::read(call.form);
+    auto request = typed.wanted_by(call.session.user);
+    auto faults = typed.faults(request, call.texts());
+    if (!faults.empty()) return show_applications(call, typed, faults);
+    const auto submission = call.submission();
+    const auto make = maker_of(secret_kind::client_secret);
+    const auto client_id = submission.new_id(public_id_kind::client_id);
+    const bool is_public = request.type == client_type::public_client;
+    const auto redirect_to_registered = [&](const secret_text& secret) {
+        if (is_public) return call.redirect_to(registration_done);
+        return redirect_to_client(call, fill_in(texts.made_title, typed.name), client_id, secret);
+    };
+    const auto existing = call.store().find_application(client_id.view());
+    if (!existing) return existing.error();
+    if (*existing) {  // the form was submitted before
+        const auto secret = is_public ? std::optional{secret_text{}} : submission.find_secret((*existing)->secret_digest, make);
+        return secret ? redirect_to_registered(*secret) : call.refuse_repetition();
+    }
+    const auto registered = tollgate::detail::register_application_as(
+        call.store(), std::move(request), call.now, client_id, is_public ? secret_text{} : submission.new_secret(make),
+        call.settings().pages.applications_per_user_max);
+    if (registered) {
+        call.report(activity_kind::application_registered, typed.name);
+        return redirect_to_registered(registered->client_secret);
+    }
+    if (registered.error().kind == error_kind::conflict) return call.refuse_repetition();
+    if (registered.error().kind != error_kind::invalid) return registered.error();
+    faults.add({}, texts.too_many);
+    return show_applications(call, typed, faults);
+}
+
+[[nodiscard]] inline result<void> edit_application(page_call& call, const application& application) {
+    auto typed = application_form::read(call.form);
+    typed.type = to_text(application.type);
+    auto request = typed.wanted_by(call.session.user);
+    request.type = application.type;
+    if (const auto faults = typed.faults(request, call.texts()); !faults.empty()) return show_edit(call, application, typed, faults);
+    return call.finish_change(update_application(call.store(), application.id, std::move(request), typed.acts_for_owner),
+                              activity_kind::application_changed, typed.name, edit_done);
+}
+
+/// The secret before stays valid until it is removed.
+[[nodiscard]] inline result<void> renew_client_secret(page_call& call, const application& application) {
+    if (application.type == client_type::public_client) return not_found();
+    const auto add = [&](const tollgate::application& found, const secret_text& secret) {
+        auto done = call.store().change_application(call.session.user, found.id,
+                                                    client_secret_addition{digest_of(secret), found.secret_digest});
+        if (done && *done) call.report(activity_kind::client_secret_replaced, found.name);
+        return done;
+    };
+    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name),
+                                        [&] { return find_own_application(call, call.form.value_of("application")); }, add,
+                                        maker_of(secret_kind::client_secret));
+    if (!renewed) return renewed.error();
+    if (!*renewed) return call.refuse_repetition();
+    return redirect_to_client(call, fill_in(call.texts().applications.renewed_title, application.name), application.client_id,
+                              (*renewed)->second);
+}
+
+/// If the application has users, its owner must type its name to delete it.
+[[nodiscard]] inline result<void> delete_application(page_call& call, const application& application) {
+    if (application.users > 0 && call.form.value_of("confirm_name") != application.name) {
+        web::form_faults faults;
+        faults.add("confirm_name", fill_in(call.texts().applications.wrong_name, application.name));
+        return show_applications(call, {.deleted = application.id}, faults);
+    }
+    return call.finish_change(call.store().delete_application(call.session.user, application.id),
+                              activity_kind::application_deleted, application.name, removal_done);
+}
+
+/// A form that came with the token of another session is displayed again.
+[[nodiscard]] inline result<void> show_stale_applications(page_call& call) {
+    const auto action = call.form.value_of(action_name);
+    if (action.empty()) return show_applications(call, application_form::read(call.form));
+    if (action != edit_action) return show_applications(call);
+    const auto application = find_own_application(call, call.form.value_of("application"));
+    if (!application) return application.error();
+    auto typed = application_form::read(call.form);
+    typed.type = to_text(application->type);
+    return show_edit(call, *application, typed, {});
+}
+
+[[nodiscard]] inline result<void> post_to_applications(page_call& call) {
+    const auto action = call.form.value_of(action_name);
+    if (action.empty()) return create_application(call);
+    const auto application = find_own_application(call, call.form.value_of("application"));
+    if (!application) return application.error();
+    if (action == edit_action) return edit_application(call, *application);
+    if (action == new_secret_action) return renew_client_secret(call, *application);
+    if (action == remove_secret_action)
+        return call.finish_change(call.store().change_application(call.session.user, application->id, older_secret_removal{}),
+                                  activity_kind::client_secret_removed, application->name, secret_removal_done);
+    if (action == delete_action) return delete_application(call, *application);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_APPLICATIONS_PAGE_HPP
+
+// <tollgate/pages/detail/authorizations_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_HPP
+
+namespace tollgate::inline v0::pages {
+
+TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view, std::span<const grant> grants);
+
+/// The list of authorized applications.
+[[nodiscard]] inline result<void> show_authorizations(page_call& call) {
+    const auto grants = call.store().grants_of(call.session.user);
+    if (!grants) return grants.error();
+    call.page(call.texts().authorizations.title, {},
+              [&](html_writer& html) { write_authorizations(html, call.view(), *grants); });
+    return {};
+}
+
+/// Revokes an application's access to the user's account only.
+[[nodiscard]] inline result<void> post_to_authorizations(page_call& call) {
+    const auto action = call.form.value_of(action_name);
+    const auto which = application_id::parse(call.form.value_of("application"));
+    if ((!action.empty() && action != revoke_action) || !which) return not_found();
+    const auto grants = call.store().grants_of(call.session.user);
+    if (!grants) return grants.error();
+    const auto found =
+        std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
+    if (found == grants->end()) return not_found();
+    return call.finish_change(call.store().revoke(grant_revocation{call.session.user, *which}), activity_kind::access_revoked,
+                              found->application_name, removal_done);
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_AUTHORIZATIONS_PAGE_HPP
+
+// <tollgate/pages/detail/overview_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
+
+/// The first page after signing in.
+namespace tollgate::inline v0::pages {
+
+// A page that fits on a screen or two; each part leads to the page with all.
+inline constexpr std::size_t overview_accounts_max = 20;
+inline constexpr std::size_t overview_access_max = 8;
+inline constexpr std::size_t overview_activities_max = 5;
+
+/// A token or an application that can use the account now.
+struct access_holder {
+    std::string name;
+    bool is_token = false;
+    std::optional<instant> last_used_at = {};
+    usage requests_today = {};  ///< only if they are counted
+};
+
+struct account_overview {
+    balance owned;
+    std::vector<std::pair<service_name, account>> accounts = {};  ///< ordered by service; the first `overview_accounts_max`
+    std::size_t accounts_count = 0;
+    std::vector<access_holder> access = {};  ///< the last used first; the first `overview_access_max`
+    std::size_t tokens_count = 0, grants_count = 0;
+    bool counts_requests = false;  ///< the requests of tokens and applications
+    quota allowed = {};
+    std::optional<limit_decision> window = {};  ///< of all requests of the user; none if there is no limit
+    bool keeps_activities = false;
+    std::optional<std::vector<activity>> activities = {};  ///< none if they could not be read
+};
+
+TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, const account_overview& shown);
+
+/// Keeps the first `overview_access_max`. Those that were used at the same time stay in their order.
+inline void add_access(std::vector<access_holder>& to, access_holder one) {
+    const auto is_used_later = [](const access_holder& a, const access_holder& b) {
+        return a.last_used_at && (!b.last_used_at || *a.last_used_at > *b.last_used_at);
+    };
+    to.insert(std::upper_bound(to.begin(), to.end(), one, is_used_later), std::move(one));
+    if (to.size() > overview_access_max) to.pop_back();
+}
+
+[[nodiscard]] inline result<void> read_access(page_call& call, account_overview& into) {
+    const usage_counter* const counts = call.usage();
+    into.counts_requests = counts != nullptr;
+    auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return std::move(tokens).error();
+    for (personal_token& each : *tokens)
+        if (!each.expires_at || call.now < *each.expires_at) {
+            add_access(into.access, {std::move(each.description), true, each.last_used_at,
+                                     counts != nullptr ? counts->of(each.id, call.now) : usage{}});
+            ++into.tokens_count;
+        }
+    auto grants = call.store().grants_of(call.session.user);
+    if (!grants) return std::move(grants).error();
+    into.grants_count = grants->size();
+    for (grant& each : *grants)
+        if (!each.application_is_suspended)
+            add_access(into.access, {std::move(each.application_name), false, each.last_used_at,
+                                     counts != nullptr ? counts->of(each.application, call.session.user, call.now) : usage{}});
+    return {};
+}
+
+/// Precondition: the balance was read.
+[[nodiscard]] inline result<void> show_overview(page_call& call) {
+    const user_data& user = call.user;
+    account_overview shown{.owned = *user.owned,
+                           .accounts_count = user.accounts.size(),
+                           .allowed = user.allowed,
+                           .window = user.window,
+                           .keeps_activities = call.has_activity(),
+                           .activities = user.activities};
+    const auto count = (std::min)(user.accounts.size(), overview_accounts_max);
+    shown.accounts.assign(user.accounts.begin(), user.accounts.begin() + static_cast<std::ptrdiff_t>(count));
+    if (auto read = read_access(call, shown); !read) return read;
+    call.page(call.texts().overview.title, {}, [&](html_writer& html) { write_overview(html, call.view(), shown); });
+    return {};
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_OVERVIEW_PAGE_HPP
+
+// <tollgate/pages/detail/security_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
+
+/// Where a user is signed in, and their password: each part if the session source has it.
+namespace tollgate::inline v0::pages {
+
+inline constexpr std::string_view session_ended_done = "session";
+inline constexpr std::string_view others_ended_done = "others";
+inline constexpr std::string_view password_changed_done = "password";
+
+struct security_view {
+    bool lists_sessions = false;
+    bool changes_password = false;
+    std::string login = {};
+    std::vector<listed_session> sessions = {};
+};
+
+/// `Firefox on Windows`, or `texts.unknown_browser`. A User-Agent can be anything, so this only helps to recognize a browser.
+[[nodiscard]] TOLLGATE_DECL std::string browser_text(std::string_view user_agent, const security_texts& texts);
+
+TOLLGATE_DECL void write_security(html_writer& html, const page_view& view, const security_view& shown,
+                                  const web::form_faults& faults);
+
+/// The errors that show before the current password is checked. `login` is the user's.
+[[nodiscard]] TOLLGATE_DECL web::form_faults faults_of(const http::form_fields& typed, std::string_view login, const page_texts& texts);
+
+[[nodiscard]] inline result<void> show_security(page_call& call, const web::form_faults& faults = {},
+                                                http::status refused = http::status::unprocessable_content) {
+    security_view shown{.lists_sessions = call.sessions().lists_sessions(),
+                        .changes_password = call.sessions().changes_passwords(),
+                        .login = call.session.login};
+    if (call.sessions().lists_sessions()) {
+        auto listed = call.sessions().sessions_of(call.request, call.session, call.now);
+        if (!listed) return std::move(listed).error();
+        shown.sessions = *std::move(listed);
+    }
+    call.page_with_status(call.texts().security.title, faults.empty() ? http::status::ok : refused,
+                          [&](html_writer& html) { write_security(html, call.view(), shown, faults); });
+    return {};
+}
+
+[[nodiscard]] inline result<void> end_other_sessions(page_call& call) {
+    if (auto ended = call.sessions().end_other_sessions(call.request, call.session); !ended) return ended;
+    call.report(activity_kind::other_sessions_ended, {});
+    return call.redirect_to(others_ended_done);
+}
+
+[[nodiscard]] inline result<void> change_password(page_call& call) {
+    using enum password_change_response::outcome;
+    const security_texts& texts = call.texts().security;
+    auto faults = faults_of(call.form, call.session.login, call.texts());
+    if (!faults.empty()) return show_security(call, faults);
+    const password_change change{call.form.value_of("current_password"), call.form.value_of("new_password"), call.client};
+    const auto done = call.sessions().change_password(call.request, call.session, change, call.now, call.response());
+    if (!done) return done.error();
+    switch (done->result) {
+        case changed: call.report(activity_kind::password_set, {}); break;
+        case repeated: break;
+        case refused: faults.add("current_password", texts.refused); return show_security(call, faults);
+        case throttled:
+            faults.add("current_password",
+                       fill_in(texts.throttled, web::duration_text(done->retry_after, call.texts().sign_in.durations)));
+            http::add_retry_after(call.response(), done->retry_after);
+            return show_security(call, faults, http::status::too_many_requests);
+    }
+    return call.redirect_to(password_changed_done);
+}
+
+[[nodiscard]] inline result<void> post_to_security(page_call& call) {
+    const auto action = call.form.value_of(action_name);
+    if (call.sessions().lists_sessions()) {
+        if (action == end_session_action)
+            return call.finish_change(call.sessions().end_session(call.session, call.form.value_of("session")),
+                                      activity_kind::session_ended, {}, session_ended_done);
+        if (action == end_others_action) return end_other_sessions(call);
+    }
+    if (call.sessions().changes_passwords())
+        if (action == change_password_action) return change_password(call);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_SECURITY_PAGE_HPP
+
+// <tollgate/pages/detail/sign_in_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
+
+namespace tollgate::inline v0::pages {
+
+/// Query parameters besides `return_to`, as an authorization page appends them to the URL of a sign-in page.
+inline constexpr std::string_view prompt_name = "prompt";
+inline constexpr std::string_view login_hint_name = "login_hint";
+
+/// The submitted form without the password, or the query.
+struct sign_in_form {
+    std::string login = {};
+    std::string return_to = {};  ///< a path of this site; empty: the overview
+    std::string prompt = {};     ///< from the query: the reason why a signed-in user signs in again; empty: they need not
+    std::string login_hint = {};  ///< from the query: the login to begin with
+
+    [[nodiscard]] static TOLLGATE_DECL sign_in_form read(const http::form_fields& fields);
+};
+
+struct sign_in_view {
+    const page_texts& texts;
+    std::string_view url;
+    bool signed_out = false;  ///< redirected from the sign-out page
+    std::string_view lost_cookie = {};  ///< why there is no session after signing in; empty unless that happened
+};
+
+TOLLGATE_DECL void write_sign_in(html_writer& html, const sign_in_view& view, const sign_in_form& typed,
+                                 const web::form_faults& faults);
+
+struct sign_out_view {
+    const page_texts& texts;
+    std::string_view url;
+    std::string_view form_token;
+    std::string_view login;
+    std::string_view stale = {};  ///< reason for displaying the form again; empty if there is none
+};
+
+/// Confirms sign-out: a GET request must not sign out.
+TOLLGATE_DECL void write_sign_out(html_writer& html, const sign_out_view& view);
+
+/// The query parameter of the sign-in page after a successful attempt.
+inline constexpr std::string_view signed_in_name = "signed_in";
+
+/// The sign-in page, which says so if the user has signed out.
+[[nodiscard]] inline std::string signed_out_url(std::string sign_in_url, bool has_signed_out) {
+    return has_signed_out ? sign_in_url.append("?signed_out=1") : sign_in_url;
+}
+
+/// A request to the sign-in page.
+struct sign_in_context {
+    const web::page_language& language;
+    const http::request& request;
+    const http::form_fields& sent;  ///< the posted form, or the query
+    bool is_signed_in = false;      ///< only looked up for the form
+    ip_address client;
+    instant now;
+};
+
+/// To where the user came from, in the language that the sign-in page was read in.
+[[nodiscard]] inline result<void> redirect_after_sign_in(const page_environment& pages, const web::page_language& language,
+                                                         const sign_in_form& typed, http::response& response) {
+    const auto back = pages.renderer.in(language).translate(typed.return_to);
+    return web::respond_see_other(response, pages.renderer.site(), back.empty() ? pages.url_of(page::overview, language) : back);
+}
+
+/// After signing in, by way of the sign-in page: without the session cookie, that page says what is wrong.
+[[nodiscard]] inline result<void> redirect_to_cookie_check(const page_environment& pages, const web::page_language& language,
+                                                           const sign_in_form& typed, http::response& response) {
+    auto url = pages.url_of(page::sign_in, language).append("?").append(signed_in_name).append("=1");
+    if (!typed.return_to.empty()) url.append("&return_to=").append(tollgate::detail::percent_encode(typed.return_to));
+    if (url.size() > limits::target_bytes_max) return redirect_after_sign_in(pages, language, typed, response);
+    return web::respond_see_other(response, pages.renderer.site(), url);
+}
+
+/// The reason for displaying the sign-in page, if it is not for a first attempt.
+struct sign_in_reason {
+    bool signed_out = false;
+    bool cookie_is_lost = false;
+};
+
+inline void show_sign_in_form(const page_environment& pages, const web::page_language& language, const sign_in_form& typed,
+                       const web::form_faults& faults, http::response& response, const sign_in_reason& reason = {}) {
+    const auto lost_cookie = fill_in(language.texts->sign_in.lost_cookie, pages.renderer.site().origin);
+    const auto localized = pages.renderer.in(language);
+    // The page to return to may redirect to an application.
+    const auto reach = typed.return_to.empty() ? web::page_reach::this_site : web::page_reach::other_sites;
+    const std::string own_path{find_path(page::sign_in).path()};
+    const auto url = localized.url(own_path);
+    auto path = own_path;
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (!value.empty())
+            path.append(path == own_path ? "?" : "&")
+                .append(name)
+                .append("=")
+                .append(tollgate::detail::percent_encode(value));
+    };
+    add(return_to_name, typed.return_to);
+    add(prompt_name, typed.prompt);
+    add(login_hint_name, typed.login_hint);
+    localized.respond(response,
+                      {.title = localized.texts().sign_in.title,
+                       .has_errors = !faults.empty(),
+                       .shape = page_shape::narrow,
+                       .path = path},
+                      [&](html_writer& html) {
+                          write_sign_in(html, {localized.texts(), url, reason.signed_out, reason.cookie_is_lost ? lost_cookie : ""},
+                                        typed, faults);
+                      },
+                      reach);
+}
+
+/// The form; redirects if there is a session, unless a prompt asks for the form.
+[[nodiscard]] inline result<void> show_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
+    auto fresh = sign_in_form::read(context.sent);
+    fresh.login = fresh.login_hint;
+    if (context.is_signed_in && fresh.prompt.empty()) return redirect_after_sign_in(pages, context.language, fresh, response);
+    show_sign_in_form(pages, context.language, fresh, {}, response,
+                      {context.sent.value_of("signed_out") == "1", context.sent.value_of(signed_in_name) == "1"});
+    return {};
+}
+
+[[nodiscard]] inline result<void> post_to_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
+    const page_texts& texts = *context.language.texts;
+    const auto typed = sign_in_form::read(context.sent);
+    const sign_in_attempt attempt{
+        .login = typed.login, .password = context.sent.value_of(web::password_name), .client = context.client};
+    if (const auto faults = web::faults_of(attempt, texts.sign_in); !faults.empty()) {
+        response.set_status(http::status::unprocessable_content);
+        show_sign_in_form(pages, context.language, typed, faults, response);
+        return {};
+    }
+    const auto tried = pages.sessions.sign_in(context.request, attempt, context.now, response);
+    if (!tried) return tried.error();
+    if (tried->session)
+        pages.policies.observer().on_activity({activity_kind::signed_in, tried->session->user, {}, attempt.client, context.now});
+    if (tried->result == sign_in_result::signed_in) return redirect_to_cookie_check(pages, context.language, typed, response);
+
+    const bool throttled = tried->result == sign_in_result::throttled;
+    response.set_status(throttled ? http::status::too_many_requests : http::status::unprocessable_content);
+    if (throttled) http::add_retry_after(response, tried->retry_after);
+    show_sign_in_form(pages, context.language, typed, web::faults_of(*tried, texts.sign_in), response);
+    return {};
+}
+
+[[nodiscard]] inline result<void> respond_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
+    return context.request.method == http::method::post ? post_to_sign_in(pages, context, response)
+                                                        : show_sign_in(pages, context, response);
+}
+
+[[nodiscard]] inline result<void> show_sign_out(page_environment& pages, const page_context& context, http::response& response,
+                                                std::string_view stale = {}) {
+    const auto localized = pages.renderer.in(context.language);
+    const auto path = find_path(page::sign_out).path();
+    const auto url = localized.url(path);
+    const auto& texts = localized.texts();
+    if (!stale.empty()) response.set_status(http::status::forbidden);
+    localized.respond(
+        response, {.title = texts.sign_in.out_title, .has_errors = !stale.empty(), .shape = page_shape::narrow, .path = path},
+        [&](html_writer& html) { write_sign_out(html, {texts, url, context.form_token, context.session.login, stale}); });
+    return {};
+}
+
+/// Signs out, or shows the form that does.
+[[nodiscard]] inline result<void> respond_sign_out(page_environment& pages, const page_context& context, http::response& response) {
+    if (context.request.method != http::method::post) return show_sign_out(pages, context, response);
+    if (auto ended = pages.sessions.sign_out(context.request, context.now, response); !ended) return ended;
+    return web::respond_see_other(response, pages.renderer.site(), signed_out_url(pages.url_of(page::sign_in, context.language), true));
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_SIGN_IN_PAGE_HPP
+
+// <tollgate/pages/detail/tokens_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
+
+namespace tollgate::inline v0::pages {
+
+/// The choices of when a token expires, in days.
+inline constexpr std::array<std::string_view, 3> token_days{"30", "90", "365"};
+
+/// The submitted form of a new token.
+struct token_form {
+    std::string description = {};
+    std::vector<std::string> scopes = {};
+    std::string days = {};  ///< until it expires: one of `token_days`, or empty
+
+    [[nodiscard]] static TOLLGATE_DECL token_form read(const http::form_fields& fields);
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const service_catalog& services, const page_texts& texts) const;
+    /// Precondition: no faults.
+    [[nodiscard]] TOLLGATE_DECL scope_set chosen() const;
+    [[nodiscard]] TOLLGATE_DECL std::optional<instant> expires_at(instant now) const;
+};
+
+TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::span<const personal_token> tokens,
+                                const token_form& typed, const web::form_faults& faults);
+
+/// The list, and the form of a new token.
+[[nodiscard]] inline result<void> show_tokens(page_call& call, const token_form& typed = {}, const web::form_faults& faults = {}) {
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return tokens.error();
+    call.page(call.texts().tokens.title, faults,
+              [&](html_writer& html) { write_tokens(html, call.view(), *tokens, typed, faults); });
+    return {};
+}
+
+[[nodiscard]] inline result<void> redirect_to_token(page_call& call, std::string_view title, std::string_view username,
+                                                    std::string_view secret) {
+    const token_texts& texts = call.texts().tokens;
+    const secret_view shown{
+        title, texts.made_about, texts.back, {{"username", texts.username, username}, {"secret", texts.secret, secret}}};
+    return call.redirect_to_secret(shown.to_text());
+}
+
+[[nodiscard]] inline result<void> create_token(page_call& call) {
+    const auto typed = token_form::read(call.form);
+    auto faults = typed.faults(call.settings().services, call.texts());
+    if (!faults.empty()) return show_tokens(call, typed, faults);
+    const auto submission = call.submission();
+    const auto make = maker_of(secret_kind::personal_token);
+    const auto username = submission.new_id(public_id_kind::username);
+    const token_texts& texts = call.texts().tokens;
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return tokens.error();
+    for (const personal_token& each : *tokens)
+        if (each.username.view() == username.view()) {  // the form was submitted before
+            const auto secret = submission.find_secret(each.secret_digest, make);
+            return secret ? redirect_to_token(call, texts.made_title, username, *secret) : call.refuse_repetition();
+        }
+    const auto issued = tollgate::detail::issue_personal_token_as(
+        call.store(), {call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)}, call.now, username,
+        submission.new_secret(make), call.settings().pages.tokens_per_user_max);
+    if (issued) {
+        call.report(activity_kind::token_created, typed.description);
+        return redirect_to_token(call, texts.made_title, username, issued->secret);
+    }
+    if (issued.error().kind == error_kind::conflict) return call.refuse_repetition();
+    if (issued.error().kind != error_kind::invalid) return issued.error();
+    faults.add({}, texts.too_many);
+    return show_tokens(call, typed, faults);
+}
+
+/// Only a token of the user; otherwise not_found.
+[[nodiscard]] inline result<personal_token> find_own_token(page_call& call, token_id which) {
+    auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return std::move(tokens).error();
+    for (personal_token& each : *tokens)
+        if (each.id == which) return std::move(each);
+    return not_found();
+}
+
+/// Only for a token of the user; otherwise not_found.
+[[nodiscard]] inline result<void> renew_token(page_call& call, token_id which) {
+    const auto renew = [&](const personal_token& token, const secret_text& secret) {
+        auto renewal = tollgate::detail::renewal_of(token, digest_of(secret), call.now);
+        renewal.replaced = token.secret_digest;
+        auto done = call.store().renew_personal_token(call.session.user, which, renewal);
+        if (done && *done) call.report(activity_kind::token_renewed, token.description);
+        return done;
+    };
+    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name), [&] { return find_own_token(call, which); },
+                                        renew, maker_of(secret_kind::personal_token));
+    if (!renewed) return renewed.error();
+    if (!*renewed) return call.refuse_repetition();
+    const auto& [token, secret] = **renewed;
+    return redirect_to_token(call, fill_in(call.texts().tokens.renewed_title, token.description), token.username, secret);
+}
+
+/// Only for a token of the user; otherwise not_found.
+[[nodiscard]] inline result<void> revoke_token(page_call& call, token_id which) {
+    const auto found = find_own_token(call, which);
+    if (!found) return found.error();
+    const auto revoked = call.store().revoke(personal_token_revocation{which});
+    if (!revoked) return revoked.error();
+    if (*revoked) call.report(activity_kind::token_revoked, found->description);
+    return call.redirect_to(removal_done);
+}
+
+/// A form that came with the token of another session is displayed again.
+[[nodiscard]] inline result<void> show_stale_tokens(page_call& call) {
+    return show_tokens(call, call.form.value_of(action_name).empty() ? token_form::read(call.form) : token_form{});
+}
+
+[[nodiscard]] inline result<void> post_to_tokens(page_call& call) {
+    const auto action = call.form.value_of(action_name);
+    if (action.empty()) return create_token(call);
+    const auto which = token_id::parse(call.form.value_of("token"));
+    if (!which) return not_found();
+    if (action == renew_action) return renew_token(call, *which);
+    if (action == revoke_action) return revoke_token(call, *which);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_TOKENS_PAGE_HPP
+
+// <tollgate/pages/detail/deliveries_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
+
+/// How forms and URLs refer to a hook.
+namespace tollgate::inline v0::pages {
+
+inline constexpr std::string_view account_name = "account";
+inline constexpr std::string_view hook_name = "hook";
+
+/// An account in a form: `service/id`.
+[[nodiscard]] TOLLGATE_DECL std::string account_text(const account_ref& account);
+[[nodiscard]] TOLLGATE_DECL std::optional<account_ref> parse_account(std::string_view text);
+
+struct named_hook {
+    account_ref account;
+    hook_id hook;
+};
+
+/// `account=sitesmaker%2F1&hook=5`
+[[nodiscard]] TOLLGATE_DECL std::string query_of(const named_hook& hook);
+
+/// A form for an action on a hook.
+[[nodiscard]] TOLLGATE_DECL web::form_target hook_action(const page_view& view, std::string_view action, const hook& hook);
+
+/// The account and the id in the fields, if the account belongs to the user; otherwise not_found.
+[[nodiscard]] inline result<named_hook> require_hook(page_call& call, const http::form_fields& fields) {
+    const auto account = parse_account(fields.value_of(account_name));
+    const auto which = hook_id::parse(fields.value_of(hook_name));
+    if (!account || !which || !call.user.owns(*account)) return not_found();
+    return named_hook{*account, *which};
+}
+
+/// The hook, if its account has it; otherwise not_found.
+[[nodiscard]] inline result<hook> find_hook(page_call& call, const named_hook& named) {
+    auto hooks = call.store().hooks_of(named.account);
+    if (!hooks) return std::move(hooks).error();
+    for (hook& each : *hooks)
+        if (each.id == named.hook) return std::move(each);
+    return not_found();
+}
+
+}  // namespace tollgate::pages
+
+/// The deliveries of one webhook, if the store is an outbox.
+namespace tollgate::inline v0::pages {
+
+inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
+/// Bound of the attempts on the page of a delivery: 8 of a schedule, and some that the user started.
+inline constexpr std::size_t attempts_shown_max = 12;
+inline constexpr std::size_t attempts_listed_max = 3;             ///< attempts of each delivery in the list
+inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< bytes of requests and responses in the list
+
+inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the delivery whose attempts are displayed
+inline constexpr std::string_view since_name = "since";    ///< `hour`, `day`, `week` or `month`
+inline constexpr std::string_view state_name = "state";    ///< query parameter: deliveries in this state, as `state_text`
+inline constexpr std::string_view before_name = "before";  ///< query parameter: deliveries older than this one
+
+/// Values of `done` after these actions.
+inline constexpr std::string_view sent_again_done = "sent_again";
+inline constexpr std::string_view enabled_done = "enabled";
+inline constexpr std::string_view tested_done = "tested";
+inline constexpr std::string_view resent_done = "resent_";  ///< followed by how many
+
+inline constexpr std::string_view test_event_name = "ping";
+
+/// The name of a state in a URL, and back.
+[[nodiscard]] TOLLGATE_DECL std::string_view state_text(delivery_state state) noexcept;
+[[nodiscard]] TOLLGATE_DECL std::optional<delivery_state> parse_state(std::string_view text) noexcept;
+/// The time that the value of `since_name` names.
+[[nodiscard]] TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept;
+
+/// A hook and one page of its deliveries, newest first.
+struct hook_history {
+    tollgate::hook hook;
+    std::vector<listed_delivery> deliveries = {};
+    bool has_newer = false, has_older = false;
+    std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
+    bool has_waiting = false;                           ///< any of those deliveries waits
+};
+
+/// `Active`, `Failing` or `Disabled`.
+TOLLGATE_DECL void write_hook_state(html_writer& html, const hook& hook, const delivery_texts& texts);
+/// A form with one button; nothing for a hook that is not disabled.
+TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const hook& hook);
+
+/// The result of an attempt as text.
+[[nodiscard]] TOLLGATE_DECL std::string ending_of(const attempt& attempt, const attempt_texts& texts);
+/// `340 ms`, `2.5 s`
+[[nodiscard]] TOLLGATE_DECL std::string duration_of(const attempt& attempt, const delivery_texts& texts);
+
+/// `fault`: why the action failed; empty if it did not.
+TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
+                                    std::string_view fault);
+
+/// A delivery of a hook, with its last attempts.
+struct delivery_history {
+    tollgate::hook hook;
+    listed_delivery listed;
+};
+TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown);
+
+/// Two store calls, as for one delivery.
+[[nodiscard]] inline result<hook_history> read_history(page_call& call, const named_hook& named, std::optional<delivery_id> before,
+                                                       std::optional<delivery_state> only) {
+    auto found = find_hook(call, named);
+    if (!found) return std::move(found).error();
+    auto deliveries = call.store().deliveries_of(named.account, {.hook = named.hook,
+                                                                 .rows_max = deliveries_shown_max + 1,
+                                                                 .older_than = before,
+                                                                 .state = only,
+                                                                 .attempts_max = attempts_listed_max});
+    if (!deliveries) return std::move(deliveries).error();
+    hook_history read{*std::move(found), *std::move(deliveries)};
+    read.only = only;
+    read.has_newer = before.has_value();
+    read.has_older = read.deliveries.size() > deliveries_shown_max;
+    if (read.has_older) read.deliveries.pop_back();
+    read.has_waiting = std::any_of(read.deliveries.begin(), read.deliveries.end(),
+                                   [](const listed_delivery& each) { return each.delivery.state == delivery_state::waiting; });
+    return read;
+}
+
+[[nodiscard]] inline result<void> show_one_delivery(page_call& call, const named_hook& named, delivery_id which) {
+    auto found = find_hook(call, named);
+    if (!found) return std::move(found).error();
+    auto deliveries = call.store().deliveries_of(
+        named.account, {.hook = named.hook, .rows_max = 1, .delivery = which, .attempts_max = attempts_shown_max});
+    if (!deliveries) return std::move(deliveries).error();
+    if (deliveries->empty()) return not_found();
+    const delivery_history shown{*std::move(found), std::move(deliveries->front())};
+    const auto title = fill_in(call.texts().deliveries.one_title,
+                               web::moment_text(shown.listed.delivery.created_at, call.texts().dates));
+    call.page(title, {}, [&](html_writer& html) { write_one_delivery(html, call.view(), shown); });
+    return {};
+}
+
+[[nodiscard]] inline result<void> show_deliveries(page_call& call, const named_hook& named, std::optional<delivery_id> before,
+                                                  std::optional<delivery_state> only, std::string_view fault) {
+    const auto history = read_history(call, named, before, only);
+    if (!history) return history.error();
+    const auto title = fill_in(call.texts().deliveries.title, history->hook.event);
+    call.page_with_status(title, fault.empty() ? http::status::ok : http::status::conflict,
+                          [&](html_writer& html) { write_deliveries(html, call.view(), *history, fault); });
+    return {};
+}
+
+/// The hook and the first delivery to show are in the query, or the only one.
+[[nodiscard]] inline result<void> show_deliveries(page_call& call) {
+    const auto named = require_hook(call, call.query);
+    if (!named) return named.error();
+    if (const auto* one = call.query.find(delivery_name)) {
+        const auto which = delivery_id::parse(one->value);
+        if (!which) return not_found();
+        return show_one_delivery(call, *named, *which);
+    }
+    const auto text = call.query.value_of(before_name);
+    const auto before = delivery_id::parse(text);
+    const auto state = call.query.value_of(state_name);
+    const auto only = parse_state(state);
+    if ((!before && !text.empty()) || (!only && !state.empty())) return not_found();
+    return show_deliveries(call, *named, before, only, {});
+}
+
+/// Whether there are deliveries.
+[[nodiscard]] inline bool is_any(std::size_t deliveries) noexcept { return deliveries != 0; }
+
+/// Sends an event to one of the user's hooks, so that its owner sees what arrives.
+[[nodiscard]] inline result<void> send_test(page_call& call, const named_hook& named) {
+    if (!call.admit("test events", call.settings().pages.test_events)) return {};
+    message_seed seed;
+    if (!call.random().fill(seed)) return random_source_error();
+    const auto hook = std::to_string(named.hook.value());
+    const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now};
+    return call.finish_change(call.store().append_event(ping, seed, call.now, named.hook).transform(is_any), activity_kind::hook_tested,
+                              hook, tested_done, query_of(named));
+}
+
+/// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
+[[nodiscard]] inline result<void> resend_failed(page_call& call, const named_hook& named) {
+    const auto since = parse_since(call.form.value_of(since_name));
+    if (!since) return not_found();
+    const auto sent = call.store().resend(
+        named.account, given_up_deliveries{named.hook, call.now - *since, limits::resent_deliveries_max}, call.now);
+    if (!sent) return sent.error();
+    if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named.hook.value()));
+    return call.redirect_to(std::string{resent_done} + std::to_string(*sent), query_of(named));
+}
+
+/// Only for a delivery of the user's hooks; otherwise not_found.
+[[nodiscard]] inline result<void> send_again(page_call& call, const named_hook& named) {
+    const auto which = delivery_id::parse(call.form.value_of(delivery_name));
+    if (!which) return not_found();
+    return call.finish_change(call.store().resend(named.account, *which, call.now).transform(is_any), activity_kind::delivery_resent,
+                              std::to_string(which->value()), sent_again_done, query_of(named));
+}
+
+/// The page says if nothing can be sent because the hook is disabled.
+[[nodiscard]] inline result<void> post_to_deliveries(page_call& call, const named_hook& named) {
+    const auto action = call.form.value_of(action_name);
+    if (action == enable_action)
+        return call.finish_change(call.store().change_hook(named.account, named.hook, hook_enabling{call.now}), activity_kind::hook_enabled,
+                                  std::to_string(named.hook.value()), enabled_done, query_of(named));
+    auto sent = action == test_action            ? send_test(call, named)
+                : action == resend_failed_action ? resend_failed(call, named)
+                : action == send_again_action    ? send_again(call, named)
+                                                 : result<void>{not_found()};
+    if (!sent && sent.error().kind == error_kind::conflict)
+        return show_deliveries(call, named, std::nullopt, std::nullopt, call.texts().deliveries.not_while_disabled);
+    return sent;
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_DELIVERIES_PAGE_HPP
+
+// <tollgate/pages/detail/webhooks_page.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
+#define TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
+
+namespace tollgate::inline v0::pages {
+
+/// An account of the user, with its hooks if the page lists them.
+struct account_hooks {
+    account_ref account;
+    std::string name;
+    std::vector<hook> hooks = {};  ///< the hooks on the page
+    std::size_t hooks_count = 0;   ///< all of them
+};
+
+/// How many accounts one page lists: each needs a store call.
+inline constexpr std::size_t accounts_shown_max = 100;
+
+/// All accounts of the user, some with their hooks.
+struct hook_list {
+    std::vector<account_hooks> accounts = {};
+    /// The only account whose hooks are listed; empty: as many as fit.
+    std::optional<account_ref> chosen = std::nullopt;
+    bool has_deliveries = false;  ///< true if the store is an outbox
+    list_page page{};             ///< page of all hooks of the listed accounts
+
+    [[nodiscard]] TOLLGATE_DECL const account_hooks* find(const account_ref& account) const noexcept;
+    /// The account that `text` names: `service/id`, or the id alone if it is unique among the user's accounts.
+    [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> named(std::string_view text) const;
+};
+
+/// The submitted form of a new hook.
+struct hook_form {
+    std::string account = {};
+    std::string event = {};
+    std::string target_url = {};
+
+    [[nodiscard]] static TOLLGATE_DECL hook_form read(const http::form_fields& fields);
+    /// Does not apply the target rule.
+    [[nodiscard]] TOLLGATE_DECL web::form_faults faults(const hook_list& list, const service_catalog& services,
+                                                        const page_texts& texts) const;
+};
+
+/// A target rule's message with the form's label.
+[[nodiscard]] TOLLGATE_DECL std::string target_fault(std::string_view message, const webhook_texts& texts);
+
+TOLLGATE_DECL void write_hooks(html_writer& html, const page_view& view, const hook_list& list,
+                               const service_catalog& services, const hook_form& typed, const web::form_faults& faults);
+
+TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, const hook& hook, const service& at,
+                                   const hook_form& typed, const web::form_faults& faults);
+
+/// The user's accounts of all services, without their hooks.
+[[nodiscard]] inline hook_list list_accounts(const page_call& call) {
+    hook_list list{.has_deliveries = call.store().has_outbox()};
+    for (const auto& [service, each] : call.user.accounts) list.accounts.push_back({{service, each.id}, shorten(each.name)});
+    return list;
+}
+
+/// Adds the hooks of the chosen account, or of as many accounts as fit: those on one page, and how many there are.
+[[nodiscard]] inline result<void> add_hooks(page_call& call, hook_list& list) {
+    std::size_t shown = 0, count = 0;
+    std::vector<std::vector<hook>> found(list.accounts.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (list.chosen && list.accounts[i].account != *list.chosen) continue;
+        if (shown++ == accounts_shown_max) break;
+        auto hooks = call.store().hooks_of(list.accounts[i].account);
+        if (!hooks) return std::move(hooks).error();
+        found[i] = std::move(*hooks);
+        count += found[i].size();
+    }
+    list.page = choose_page(call.view(), count);
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        list.accounts[i].hooks_count = found[i].size();
+        for (hook& each : found[i]) {
+            if (number >= list.page.first && number - list.page.first < list.page.size) list.accounts[i].hooks.push_back(std::move(each));
+            ++number;
+        }
+    }
+    return {};
+}
+
+[[nodiscard]] inline result<void> show_hooks(page_call& call, hook_list list, const hook_form& typed = {},
+                                      const web::form_faults& faults = {}) {
+    if (auto added = add_hooks(call, list); !added) return added;
+    call.page(call.texts().webhooks.title, faults, [&](html_writer& html) {
+        write_hooks(html, call.view(), list, call.settings().services, typed, faults);
+    });
+    return {};
+}
+
+/// The form of a hook that is edited.
+[[nodiscard]] inline result<void> show_hook_edit(page_call& call, const hook& hook, const hook_form& typed,
+                                                 const web::form_faults& faults) {
+    const service& at = *call.settings().services.find(hook.account.service);
+    call.page(call.texts().webhooks.edit_title, faults,
+              [&](html_writer& html) { write_hook_edit(html, call.view(), hook, at, typed, faults); });
+    return {};
+}
+
+/// The list and the form of a new hook; or, for the hook in the query, its deliveries or the form to edit it.
+[[nodiscard]] inline result<void> show_hooks(page_call& call) {
+    if (call.query.find(edit_name) != nullptr) {
+        const auto hook =
+            require_hook(call, call.query).and_then([&](const named_hook& named) { return find_hook(call, named); });
+        if (!hook) return hook.error();
+        return show_hook_edit(call, *hook, {account_text(hook->account), hook->event, hook->target_url}, {});
+    }
+    if (call.query.find(hook_name) != nullptr) {
+        if (call.store().has_outbox()) return show_deliveries(call);
+        else return not_found();
+    }
+    auto list = list_accounts(call);
+    if (const auto account = call.query.value_of(account_name); !account.empty()) {
+        list.chosen = list.named(account);
+        if (!list.chosen) return not_found();
+    }
+    return show_hooks(call, std::move(list));
+}
+
+[[nodiscard]] inline result<void> redirect_to_hook_secret(page_call& call, std::string_view title, std::string_view about,
+                                                          std::string_view secret) {
+    const webhook_texts& texts = call.texts().webhooks;
+    const secret_view shown{title, about, texts.back, {{"secret", texts.secret, secret}}};
+    return call.redirect_to_secret(shown.to_text());
+}
+
+// Adds what the server's rule for targets says against a target that `faults` does not name yet.
+inline void check_typed_target(const page_call& call, const hook_form& typed, web::form_faults& faults) {
+    if (faults.find("target_url") != nullptr) return;
+    if (const auto allowed = tollgate::check_hook_target(call.target_rule(), typed.target_url); !allowed)
+        faults.add("target_url", target_fault(allowed.error().message, call.texts().webhooks));
+}
+
+[[nodiscard]] inline result<void> create_hook(page_call& call) {
+    const webhook_texts& texts = call.texts().webhooks;
+    auto typed = hook_form::read(call.form);
+    auto list = list_accounts(call);
+    if (const auto account = list.named(typed.account)) typed.account = account_text(*account);
+    auto faults = typed.faults(list, call.settings().services, call.texts());
+    check_typed_target(call, typed, faults);
+    if (!faults.empty()) return show_hooks(call, std::move(list), typed, faults);
+
+    const auto submission = call.submission();
+    const auto secret = submission.new_secret(make_hook_secret);
+    const auto account = *parse_account(typed.account);
+    const auto redirect_to_created = [&](std::string_view shown) {
+        return redirect_to_hook_secret(call, texts.made_title, fill_in(texts.made_about, typed.target_url), shown);
+    };
+    const auto id = call.store().create_hook({.account = account,
+                                              .event = typed.event,
+                                              .source = hook_source::manual,
+                                              .target_url = typed.target_url,
+                                              .secret = secret,
+                                              .created_at = call.now,
+                                              .idempotency_key = submission.key()},
+                                             call.settings().hooks_per_event_max);
+    if (id) {
+        call.report(activity_kind::hook_created, std::to_string(id->value()));
+        return redirect_to_created(secret);
+    }
+    if (!may_be_repeated(id.error())) return id.error();
+    const auto hooks = call.store().hooks_of(account);
+    if (!hooks) return hooks.error();
+    for (const hook& each : *hooks)
+        if (const auto created = submission.find_secret(each.secret_digest, make_hook_secret)) return redirect_to_created(*created);
+    if (id.error().kind != error_kind::invalid) return call.refuse_repetition();
+    faults.add({}, texts.too_many);
+    return show_hooks(call, std::move(list), typed, faults);
+}
+
+[[nodiscard]] inline result<void> edit_hook(page_call& call, const named_hook& named) {
+    const auto hook = find_hook(call, named);
+    if (!hook) return hook.error();
+    const auto typed = hook_form::read(call.form);
+    const hook_list alone{.accounts = {{hook->account, {}, {}}}};
+    auto faults = typed.faults(alone, call.settings().services, call.texts());
+    if (typed.target_url != hook->target_url) check_typed_target(call, typed, faults);
+    if (!faults.empty()) return show_hook_edit(call, *hook, typed, faults);
+    const auto updated = call.store().change_hook(
+        hook->account, hook->id, hook_fields{typed.event, typed.target_url, call.settings().hooks_per_event_max});
+    if (!updated && updated.error().kind == error_kind::invalid) {
+        faults.add({}, call.texts().webhooks.too_many);
+        return show_hook_edit(call, *hook, typed, faults);
+    }
+    return call.finish_change(updated, activity_kind::hook_changed, std::to_string(hook->id.value()), edit_done);
+}
+
+[[nodiscard]] inline result<void> renew_secret_of_hook(page_call& call, const named_hook& named) {
+    const webhook_texts& texts = call.texts().webhooks;
+    const auto renew = [&](const hook& found, const std::string& secret) {
+        auto done = call.store().change_hook(found.account, found.id,
+                                             hook_secret_replacement{secret, call.now + hook_secret_overlap, found.secret_digest});
+        if (done && *done) call.report(activity_kind::hook_secret_replaced, std::to_string(found.id.value()));
+        return done;
+    };
+    const auto renewed = replace_secret(call.submission(), call.form.value_of(version_name), [&] { return find_hook(call, named); }, renew,
+                                        make_hook_secret);
+    if (!renewed) return renewed.error();
+    if (!*renewed) return call.refuse_repetition();
+    return redirect_to_hook_secret(call, texts.renewed_title, texts.renewed_about, (*renewed)->second);
+}
+
+/// A form that came with the token of another session is displayed again.
+[[nodiscard]] inline result<void> show_stale_hooks(page_call& call) {
+    const auto action = call.form.value_of(action_name);
+    auto typed = hook_form::read(call.form);
+    if (!action.empty()) {
+        const auto named = require_hook(call, call.form);
+        if (!named) return named.error();
+        if (action == edit_action) {
+            const auto hook = find_hook(call, *named);
+            return hook ? show_hook_edit(call, *hook, typed, {}) : hook.error();
+        }
+        if (call.store().has_outbox())
+            if (action != new_secret_action && action != delete_action)
+                return show_deliveries(call, *named, std::nullopt, std::nullopt, {});
+    }
+    auto list = list_accounts(call);
+    if (!action.empty()) return show_hooks(call, std::move(list));
+    if (const auto account = list.named(typed.account)) typed.account = account_text(*account);
+    return show_hooks(call, std::move(list), typed);
+}
+
+[[nodiscard]] inline result<void> post_to_hooks(page_call& call) {
+    const auto action = call.form.value_of(action_name);
+    if (action.empty()) return create_hook(call);
+    const auto named = require_hook(call, call.form);
+    if (!named) return named.error();
+    if (action == new_secret_action) return renew_secret_of_hook(call, *named);
+    if (action == edit_action) return edit_hook(call, *named);
+    if (action == delete_action)
+        return call.finish_change(call.store().delete_hook(named->account, named->hook), activity_kind::hook_deleted,
+                                  std::to_string(named->hook.value()), removal_done);
+    if (call.store().has_outbox()) return post_to_deliveries(call, *named);
+    else return not_found();
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_HPP
+
+// <tollgate/pages/detail/dispatch.hpp>
+#ifndef TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
+#define TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
+
+namespace tollgate::inline v0::pages {
+
+/// The value of `done` after an item was removed by this action; empty for another action.
+[[nodiscard]] constexpr std::string_view done_after_removal(std::string_view action) noexcept {
+    if (action == delete_action || action == revoke_action) return removal_done;
+    if (action == remove_secret_action) return secret_removal_done;
+    return action == end_session_action ? session_ended_done : std::string_view{};
+}
+
+/// The page's response to a form whose token was checked, or to another request.
+[[nodiscard]] inline result<void> respond_call(page_environment& pages, page_call& call) {
+    const bool posted = call.request.method == http::method::post;
+    if (!posted && call.query.find(shown_name) != nullptr) {
+        const auto text = call.open_secret();
+        const auto shown = text ? secret_view::parse(*text) : std::nullopt;
+        if (!shown) return call.redirect_to_page();
+        call.page(shown->title, {}, [&](html_writer& html) { write_secret(html, call.view(), *shown); });
+        return {};
+    }
+    switch (call.which) {
+        case page::overview: return show_overview(call);
+        case page::tokens: return posted ? post_to_tokens(call) : show_tokens(call);
+        case page::applications: return posted ? post_to_applications(call) : show_applications(call);
+        case page::authorizations: return posted ? post_to_authorizations(call) : show_authorizations(call);
+        case page::webhooks: return posted ? post_to_hooks(call) : show_hooks(call);
+        case page::activity:
+            return show_activities(call);
+        case page::security:
+            return posted ? post_to_security(call) : show_security(call);
+            break;
+        case page::sign_out:
+            if (pages.sessions.signs_in()) return respond_sign_out(pages, call, call.response());
+            break;
+        case page::sign_in:
+        case page::start:
+        case page::none: break;
+    }
+    return not_found();
+}
+
+/// Shows a form again that came with the token of another session, such as one that the user has replaced by signing in again in another
+/// tab: with what was submitted, but never a password or a secret. If another user has signed in, the page of that user is shown, without
+/// what was submitted. Nothing is changed.
+[[nodiscard]] inline result<void> show_stale_form(page_environment& pages, page_call& call) {
+    const bool is_for_other_user = web::is_for_other_user(call.session, call.form.value_of(web::form_token_name));
+    call.set_stale(is_for_other_user);
+    switch (call.which) {
+        case page::tokens: return is_for_other_user ? show_tokens(call) : show_stale_tokens(call);
+        case page::applications: return is_for_other_user ? show_applications(call) : show_stale_applications(call);
+        case page::authorizations: return show_authorizations(call);
+        case page::webhooks: return is_for_other_user ? show_hooks(call) : show_stale_hooks(call);
+        case page::security:
+            return show_security(call);
+            break;
+        case page::sign_out:
+            if (pages.sessions.signs_in()) return show_sign_out(pages, call, call.response(), call.view().stale.reason);
+            break;
+        case page::activity:
+        case page::overview:
+        case page::sign_in:
+        case page::start:
+        case page::none: break;
+    }
+    return not_found();
+}
+
+/// Answers a request of a signed-in user.
+[[nodiscard]] inline result<void> dispatch(page_environment& pages, page_context context, http::response& response) {
+    const auto token = web::new_form_token(form_binding_of(context.session), pages.policies.random(), context.now);
+    if (!token) return token.error();
+    context.form_token = *token;
+    const bool posted = context.request.method == http::method::post;
+    const auto sent = context.form.value_of(web::form_token_name);
+    if (posted) context.form_nonce = web::check_form_token(form_binding_of(context.session), sent);
+    page_call call{pages, context, response};
+    if (!posted) return respond_call(pages, call);
+    // A form without any token is not from this site.
+    if (sent.empty()) {
+        call.message(http::status::forbidden);
+        return {};
+    }
+    if (!context.form_nonce && call.which == page::security && pages.sessions.finds_repeated_changes()) {
+        const auto repeated = pages.sessions.find_repeated_change(context.request, context.now, response);
+        if (!repeated) return repeated.error();
+        if (*repeated) return call.redirect_to(password_changed_done);
+    }
+    auto answered = context.form_nonce ? respond_call(pages, call) : show_stale_form(pages, call);
+    if (!answered && answered.error().kind == error_kind::not_found) {
+        // Submitted again, by a double click or a reload: what the form removes is gone.
+        const auto done = context.form_nonce ? done_after_removal(call.form.value_of(action_name)) : std::string_view{};
+        if (!done.empty() && call.names_listed_item()) return call.redirect_to(done);
+        // The user may have deleted it in another window.
+        call.message(http::status::not_found, call.texts().errors.gone);
+        return {};
+    }
+    return answered;
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_DISPATCH_HPP
+
+// <tollgate/pages/detail/account_page_part.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_ACCOUNT_PAGE_PART_IPP
+#define TOLLGATE_PAGES_DETAIL_ACCOUNT_PAGE_PART_IPP
+
+namespace tollgate::inline v0::pages {
+
+/// The functions of the rows of account pages.
+struct account_page_rules {
+    using call = pipeline::call;
+    using progress = pipeline::progress;
+    using step = pipeline::step;
+
+    static kept_page& kept(const call& one) noexcept { return static_cast<kept_page&>(*one.state.kept); }
+    static page_environment& environment(const call& one) noexcept { return one.part<account_page_part>().environment_; }
+
+    static progress count(call& one) {
+        web::page_part::count_in(environment(one).limiter, environment(one).settings.pages.requests, one);
+        return progress::goes_on;
+    }
+    static constexpr pipeline::limit_rule page_limit{&count};
+
+    // Without a session, a page leads to the sign-in page.
+    static void reject(call& one, const pipeline::rejection& reason) {
+        if (reason.status == http::status::unauthorized) {
+            if (const auto led = redirect_to_sign_in(one); !led) web::page_part::fail(one, led.error());
+            return;
+        }
+        // Over plain http, browsers do not say that a form of an https site was sent from that site. Other forms need a session, which
+        // such a browser does not have.
+        if (one.state.is_cross_site && kept(one).which == page::sign_in) {
+            const auto pages = web::page_part::pages_for(one);
+            const message_texts& texts = pages.texts().sign_in.other_address;
+            const auto explanation = fill_in(texts.explanation, pages.site().origin);
+            return pages.respond_message(one.response, reason.status, {texts.heading, explanation});
+        }
+        web::page_part::reject(one, reason);
+    }
+    static constexpr pipeline::response_form form{&reject, &web::page_part::fail, web::page_part::page_form.add_fields};
+
+    static result<progress> redirect_to_sign_in(call& one) {
+        const page which = kept(one).which;
+        const auto url_of = [&](page target) { return environment(one).url_of(target, *kept(one).language); };
+        const bool is_posted = one.request.method == http::method::post;
+        // A form that was submitted twice has signed out.
+        if (which == page::sign_out) return web::page_part::redirect(one, signed_out_url(url_of(page::sign_in), is_posted));
+        const session_source_ref& sessions = environment(one).sessions;
+        auto return_to = url_of(which);
+        if (is_posted) return_to.append("?").append(done_name).append("=").append(signed_out_done);
+        else if (one.request.target.has_query) return_to.append("?").append(one.request.target.query);
+        auto url = sessions.sign_in_url(return_to);
+        // Encoded once more, a long query may not fit in a request target. It can only name a part of the page.
+        if (url.size() > limits::target_bytes_max) url = sessions.sign_in_url(url_of(which));
+        return web::page_part::redirect(one, url);
+    }
+
+    /// To a page's path in the reader's language, with a final slash.
+    static result<progress> redirect_to_page(call& one) {
+        const kept_page& state = kept(one);
+        if (state.is_language_missing) one.response.add("Vary", "Accept-Language");
+        if (state.which == page::start) return web::page_part::redirect(one, environment(one).url_of(page::overview, *state.language));
+        auto url = environment(one).url_of(state.which, *state.language);
+        if (one.request.target.has_query) url.append("?").append(one.request.target.query);
+        return web::page_part::redirect(one, url);
+    }
+    static result<progress> redirect_to_change_password(call& one) {
+        one.response.add("Vary", "Accept-Language");
+        return web::page_part::redirect(one, environment(one).url_of(page::security, *kept(one).language));
+    }
+
+    // What the directory and the limiter say of the user.
+
+    static result<progress> read_accounts(call& one) {
+        const page_environment& pages = environment(one);
+        if (pages.users.may_block() && !one.may_wait()) return progress::waits;
+        for (const service& at : pages.settings.services.services()) {
+            auto accounts = pages.users.accounts_of(kept(one).signed_in->user, at.name.view());
+            if (!accounts) return std::move(accounts).error();
+            for (account& each : *accounts) kept(one).user.accounts.emplace_back(at.name, std::move(each));
+        }
+        return progress::goes_on;
+    }
+    static result<progress> read_overview(call& one) {
+        const page_environment& pages = environment(one);
+        if (pages.users.may_block() && !one.may_wait()) return progress::waits;
+        user_data& user = kept(one).user;
+        const user_id id = kept(one).signed_in->user;
+        auto owned = pages.users.balance_of(id);
+        if (!owned) return std::move(owned).error();
+        user.owned = *std::move(owned);
+        if (auto read = read_accounts(one); !read) return read;
+        const auto own = pages.users.quota_of(id);
+        if (!own) return own.error();
+        user.allowed = own->value_or(pages.settings.user_quota);
+        // The rest of the page is useful without them, and their own page reports the failure.
+        if (pages.users.has_activity())
+            if (auto activities = pages.users.activity_of(id, overview_activities_max)) user.activities = *std::move(activities);
+        return progress::goes_on;
+    }
+    /// Reads the window of the user's requests, unless the limiter uses others.
+    static result<progress> read_window(call& one) {
+        const rate_limiter_ref& limiter = one.policies.limiter();
+        user_data& user = kept(one).user;
+        if (user.allowed.window == seconds{0} || limiter.chooses_windows()) return progress::goes_on;
+        if (limiter.may_block() && !one.may_wait()) return progress::waits;
+        user.window = limiter.peek(limit_key::of(kept(one).signed_in->user), user.allowed, one.state.now);
+        return progress::goes_on;
+    }
+    static result<progress> read_activities(call& one) {
+        const page_environment& pages = environment(one);
+        if (pages.users.may_block() && !one.may_wait()) return progress::waits;
+        auto activities = pages.users.activity_of(kept(one).signed_in->user, activities_shown_max);
+        if (!activities) return std::move(activities).error();
+        kept(one).user.activities = *std::move(activities);
+        return progress::goes_on;
+    }
+
+    /// Calls the page. `may_block`: what it calls may block.
+    static result<progress> respond(call& one, bool may_block) {
+        if (may_block && !one.may_wait()) return progress::waits;
+        kept_page& state = kept(one);
+        auto query = http::parse_form(one.request.target.query);
+        const http::form_fields sent_query = query ? *std::move(query) : http::form_fields{{}};  // none if it is malformed
+        const bool is_posted = one.request.method == http::method::post;
+        auto done = [&] {
+            if (state.which == page::sign_in)
+                return respond_sign_in(environment(one),
+                                       {*state.language, one.request, is_posted ? state.form : sent_query, state.signed_in.has_value(),
+                                        one.state.client, one.state.now},
+                                       one.response);
+            return dispatch(environment(one),
+                            {state.which, *state.language, one.request, *state.signed_in, state.user, {}, state.form, sent_query,
+                             one.state.client, one.state.now},
+                            one.response);
+        }();
+        return std::move(done).transform([] { return progress::responded; });
+    }
+    static result<progress> respond_from_store(call& one) { return respond(one, environment(one).store.may_block()); }
+    static result<progress> respond_from_sessions(call& one) { return respond(one, environment(one).sessions.may_block()); }
+    static result<progress> respond_at_once(call& one) { return respond(one, false); }
+    static result<progress> check_password(call& one) { return respond(one, true); }
+
+    /// A form that changes the password, perhaps one that was submitted before and has ended its session.
+    static result<progress> change_password(call& one) {
+        if (kept(one).signed_in) return check_password(one);
+        if (!one.may_wait()) return progress::waits;
+        const auto repeated = environment(one).sessions.find_repeated_change(one.request, one.state.now, one.response);
+        if (!repeated) return repeated.error();
+        if (!*repeated) return redirect_to_sign_in(one);
+        return web::page_part::redirect(one, environment(one)
+                                                 .url_of(page::security, *kept(one).language)
+                                                 .append("?")
+                                                 .append(done_name)
+                                                 .append("=")
+                                                 .append(password_changed_done));
+    }
+    /// Without a session, only a browser that had one can have submitted the form before.
+    static progress check_change_form(call& one) {
+        const bool may_be_repeated = kept(one).signed_in || one.request.fields.count(http::field_id::cookie) != 0;
+        if (may_be_repeated) return web::page_part::form_body.check(one);
+        return one.reject({http::status::unauthorized, {}});
+    }
+    static constexpr pipeline::body_rule change_form{web::page_part::form_body.is_cross_site, &check_change_form,
+                                                     web::page_part::form_body.read};
+
+    static constexpr step redirect_steps[]{{http::work_kind::other, &redirect_to_page}};
+    static constexpr step change_password_redirect_steps[]{{http::work_kind::other, &redirect_to_change_password}};
+    static constexpr step overview_steps[]{{http::work_kind::users, &read_overview},
+                                           {http::work_kind::limits, &read_window},
+                                           {http::work_kind::pages, &respond_from_store}};
+    static constexpr step activity_steps[]{{http::work_kind::users, &read_activities}, {http::work_kind::pages, &respond_at_once}};
+    static constexpr step webhook_steps[]{{http::work_kind::users, &read_accounts}, {http::work_kind::pages, &respond_from_store}};
+    static constexpr step webhook_form_steps[]{{http::work_kind::users, &read_accounts}, {http::work_kind::forms, &respond_from_store}};
+    static constexpr step store_steps[]{{http::work_kind::pages, &respond_from_store}};
+    static constexpr step store_form_steps[]{{http::work_kind::forms, &respond_from_store}};
+    static constexpr step session_steps[]{{http::work_kind::sessions, &respond_from_sessions}};
+    static constexpr step form_alone_steps[]{{http::work_kind::pages, &respond_at_once}};
+    static constexpr step password_steps[]{{http::work_kind::sign_in, &check_password}};
+    static constexpr step change_password_steps[]{{http::work_kind::sign_in, &change_password}};
+
+    /// The row of a page, and of its forms.
+    static pipeline::row make_row(const page_path& at, std::span<const step> steps) {
+        return {.pattern = at.pattern,
+                .caller = &web::page_part::session_callers,
+                .limit = &page_limit,
+                .form = &form,
+                .access = any_caller,
+                .steps = steps};
+    }
+    static pipeline::row make_get(const page_path& at) {
+        switch (at.page) {
+            case page::overview: return make_row(at, overview_steps);
+            case page::activity: return make_row(at, activity_steps);
+            case page::webhooks: return make_row(at, webhook_steps);
+            case page::security: return make_row(at, session_steps);
+            case page::sign_out: return make_row(at, form_alone_steps);
+            case page::sign_in: {
+                auto row = make_row(at, form_alone_steps);
+                row.access = open_to_all;
+                return row;
+            }
+            default: return make_row(at, store_steps);
+        }
+    }
+    static pipeline::row make_post(const page_path& at, const session_source_ref& sessions) {
+        const auto with_form = [&](std::span<const step> steps) {
+            auto row = make_row(at, steps);
+            row.body = &web::page_part::form_body;
+            return row;
+        };
+        switch (at.page) {
+            case page::webhooks: return with_form(webhook_form_steps);
+            case page::sign_out: return with_form(session_steps);
+            case page::sign_in: {
+                auto row = with_form(password_steps);
+                row.caller = nullptr;
+                row.access = open_to_all;
+                return row;
+            }
+            case page::security: {
+                if (!sessions.changes_passwords()) return with_form(session_steps);
+                auto row = with_form(change_password_steps);
+                if (sessions.finds_repeated_changes()) {
+                    row.access = open_to_all;
+                    row.body = &change_form;
+                }
+                return row;
+            }
+            default: return with_form(store_form_steps);
+        }
+    }
+};
+
+/// If sign-in is elsewhere, a form of an expired session is redirected there.
+[[nodiscard]] inline web::page_reach reach_of(const session_source_ref& sessions) noexcept {
+    return sessions.signs_in() ? web::page_reach::this_site : web::page_reach::other_sites;
+}
+
+TOLLGATE_COLD account_page_part::account_page_part(account_service_settings&& configured, const user_directory_ref& users,
+                                                   const account_store_ref& store, const session_source_ref& sessions,
+                                                   tollgate::policies&& with_policies, any_page_theme&& theme)
+    : page_part{with_auth_url(std::move(configured)), sessions, std::move(with_policies), std::move(theme), reach_of(sessions)},
+      environment_{.settings = settings(),
+                   .users = users,
+                   .sessions = sessions,
+                   .store = store,
+                   .policies = policies(),
+                   .renderer = renderer()} {
+    tollgate::detail::require_windows("page", {{"requests", settings().pages.requests}, {"test_events", settings().pages.test_events}});
+    using rules = account_page_rules;
+    const auto redirect_row = [](std::string_view pattern, std::span<const pipeline::step> steps) {
+        return pipeline::row{.pattern = pattern, .form = &rules::form, .steps = steps};
+    };
+    for (std::size_t i = 0; i < page_paths.size(); ++i) {
+        const page_path& at = page_paths[i];
+        rows_[i] = {.get = rules::make_get(at),
+                    .post = rules::make_post(at, sessions),
+                    .redirect = redirect_row(at.pattern, rules::redirect_steps),
+                    .takes_forms = at.page != page::start && at.page != page::overview && at.page != page::activity};
+    }
+    change_password_row_ = redirect_row(change_password_path, rules::change_password_redirect_steps);
+    roots_ = language_roots();
+}
+
+TOLLGATE_DECL bool account_page_part::may_block() const noexcept {
+    return environment_.users.may_block() || environment_.sessions.may_block() || environment_.store.may_block() ||
+           environment_.sessions.signs_in() || policies().limiter().may_block();
+}
+
+TOLLGATE_COLD std::vector<std::string> account_page_part::language_roots() const {
+    std::vector<std::string> all;
+    for (const web::page_language& each : renderer().languages()) all.push_back(each.root);
+    return all;
+}
+
+TOLLGATE_COLD std::vector<std::string> account_page_part::mounts() const {
+    const auto& site = renderer().site();
+    std::vector<std::string> all{site.root + "/"};
+    for (const auto& each : site.assets) all.push_back(each.path);
+    if (environment_.sessions.changes_passwords()) {
+        all.emplace_back(change_password_path);
+        if (!site.root.empty()) all.push_back(std::string{site.root}.append(change_password_path));
+    }
+    auto roots = roots_;
+    for (const std::string& root : roots) all.push_back(root + "/");
+    roots.push_back(site.root);  // paths without a language
+    for (const std::string& root : roots) {
+        all.push_back(root + "/user/");
+        all.push_back(root + "/user/settings");
+        if (environment_.sessions.signs_in()) {
+            all.push_back(root + "/user/sign_in");
+            all.push_back(root + "/user/sign_out");
+        }
+    }
+    return all;
+}
+
+TOLLGATE_DECL bool account_page_part::is_change_password_path(std::string_view path) const noexcept {
+    if (!environment_.sessions.changes_passwords()) return false;
+    const auto& root = renderer().site().root;
+    return path == change_password_path || (path.starts_with(root) && path.substr(root.size()) == change_password_path);
+}
+
+TOLLGATE_DECL bool account_page_part::serves(const http::request& request) const noexcept {
+    const std::string_view path = request.target.path;
+    // The pages respond to all paths below a language, even those that do not exist.
+    if (std::any_of(roots_.begin(), roots_.end(), [&](const std::string& each) { return http::detail::is_below(path, each); })) return true;
+    if (renderer().site().find_asset(path) != nullptr || is_change_password_path(path)) return true;
+    const auto at = renderer().find(path);
+    return at && environment_.is_served(find_page(at->path).page);
+}
+
+TOLLGATE_DECL void account_page_part::find_row(pipeline::call& one) const {
+    kept_page& state = one.kept<kept_page>();
+    state.language = &renderer().language_of(one.request);
+    if (find_asset_row(one)) return;
+    if (is_change_password_path(one.request.target.path))
+        return pipeline::find_by_method(one, &change_password_row_, nullptr, unknown_row());
+    const auto at = renderer().find(one.request.target.path);
+    const page_match found = at ? find_page(at->path) : page_match{};
+    if (!environment_.is_served(found.page)) return find_unknown_row(one);
+    state.which = found.page;
+    state.is_language_missing = at->language == nullptr;
+    const page_rows& rows = rows_[found.index];
+    const bool is_redirect = found.page == page::start || found.slash_missing || state.is_language_missing;
+    const bool takes_forms = rows.takes_forms && !state.is_language_missing;
+    pipeline::find_by_method(one, is_redirect ? &rows.redirect : &rows.get, takes_forms ? &rows.post : nullptr, unknown_row());
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_ACCOUNT_PAGE_PART_IPP
+
+// <tollgate/manual/detail/template.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
+#define TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
+
+namespace tollgate::inline v0::manual {
+
+TOLLGATE_COLD template_values& template_values::set(std::string_view name, std::string_view text) {
+    values_.push_back({name, std::string{text}, {}, {}});
+    return *this;
+}
+
+TOLLGATE_COLD template_values& template_values::set_flag(std::string_view name, bool flag) { return set(name, flag ? "yes" : ""); }
+
+TOLLGATE_COLD template_values& template_values::set_list(std::string_view name, std::vector<template_values> list) {
+    values_.push_back({name, {}, std::move(list), {}});
+    return *this;
+}
+
+TOLLGATE_COLD template_values& template_values::set_template(std::string_view name, page_template markup) {
+    values_.push_back({name, {}, {}, markup.text()});
+    return *this;
+}
+
+TOLLGATE_COLD const template_values::value* template_values::find(std::string_view name) const noexcept {
+    for (const value& each : values_)
+        if (each.name == name) return &each;
+    return nullptr;
+}
+
+namespace detail {
+
+/// The values of a block, and those around it.
+struct template_scope {
+    const template_values& values;
+    const template_scope* outer;
+
+    [[nodiscard]] const template_values::value& find(std::string_view name) const {
+        for (const auto* each = this; each != nullptr; each = each->outer)
+            if (const auto* found = each->values.find(name)) return *found;
+        throw std::logic_error{"a template names " + std::string{name} + ", which has no value"};
+    }
+};
+
+class template_filler {
+public:
+    template_filler(std::string_view markup, std::string& out) noexcept : markup_{markup}, out_{out} {}
+
+    void fill(const template_scope& scope) {
+        if (const auto end = fill_block(scope, true); !end.empty())
+            throw std::logic_error{"a template has " + std::string{end} + " outside a block"};
+    }
+
+private:
+    // Appends the text before the next tag and returns the tag without its braces. Empty: the template has ended.
+    std::string_view next_tag(bool writes) {
+        const auto open = markup_.find("{{", at_);
+        if (writes) out_.append(markup_.substr(at_, open == std::string_view::npos ? open : open - at_));
+        at_ = markup_.size();
+        if (open == std::string_view::npos) return {};
+        const auto close = markup_.find("}}", open);
+        if (close == std::string_view::npos || close == open + 2) throw std::logic_error{"a template has an incomplete tag"};
+        const auto tag = markup_.substr(open + 2, close - open - 2);
+        at_ = close + 2;
+        const bool is_control = tag == "else" || tag.starts_with('#') || tag.starts_with('/') || tag.starts_with('>');
+        const bool begins_line = open == 0 || markup_[open - 1] == '\n';
+        if (is_control && begins_line && markup_.substr(at_).starts_with('\n')) ++at_;
+        return tag;
+    }
+
+    // Fills the rest of a block, or passes over it, and returns the tag that ends it: `else`, `/if`, `/each`, or nothing.
+    std::string_view fill_block(const template_scope& scope, bool writes) {
+        for (;;) {
+            const auto tag = next_tag(writes);
+            if (tag.empty() || tag == "else" || tag.starts_with('/')) return tag;
+            if (tag.starts_with("#if ")) fill_if(tag.substr(4), scope, writes);
+            else if (tag.starts_with("#each ")) fill_each(tag.substr(6), scope, writes);
+            else if (tag.starts_with('#')) throw std::logic_error{"a template has an unknown tag: " + std::string{tag}};
+            else if (!writes) continue;
+            else if (tag.starts_with('>')) template_filler{scope.find(tag.substr(1)).markup, out_}.fill(scope);
+            else html_writer{out_}.add("{}", scope.find(tag).text);
+        }
+    }
+
+    void fill_if(std::string_view name, const template_scope& scope, bool writes) {
+        bool holds = false;
+        if (writes) {
+            const auto& value = scope.find(name);
+            holds = !value.text.empty() || !value.list.empty();
+        }
+        auto end = fill_block(scope, writes && holds);
+        if (end == "else") end = fill_block(scope, writes && !holds);
+        expect(end, "/if");
+    }
+
+    void fill_each(std::string_view name, const template_scope& scope, bool writes) {
+        const auto begin = at_;
+        if (writes) {
+            for (const auto& each : scope.find(name).list) {
+                at_ = begin;
+                fill_block({each, &scope}, true);
+            }
+        }
+        at_ = begin;  // once more without writing: the list may be empty
+        expect(fill_block(scope, false), "/each");
+    }
+
+    static void expect(std::string_view end, std::string_view expected) {
+        if (end != expected) throw std::logic_error{"a template has a block without " + std::string{expected}};
+    }
+
+    std::string_view markup_;
+    std::size_t at_ = 0;
+    std::string& out_;
+};
+
+}  // namespace detail
+
+TOLLGATE_COLD void fill(page_template markup, const template_values& values, const template_values& outer, std::string& out) {
+    const detail::template_scope around{outer, nullptr};
+    detail::template_filler{markup.text(), out}.fill({values, &around});
+}
+
+}  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
+
+// <tollgate/manual/detail/api_html.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_API_HTML_IPP
+#define TOLLGATE_MANUAL_DETAIL_API_HTML_IPP
+
+// The HTML of the documentation, except the page on OAuth. `page_template` describes the tags; pages.ipp sets their values.
+namespace tollgate::inline v0::manual {
+
+/// What all pages have in common.
+inline constexpr page_template layout = R"html(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{title}} - Account API</title>
+<link rel="stylesheet" href="{{root}}/style.css">
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header><div><a class="name" href="{{root}}/">Account API</a> <span class="address">{{base_url}}</span></div></header>
+<div class="columns">
+<nav aria-label="Documentation"><ul>
+{{#each pages}}
+<li><a href="{{root}}/{{path}}"{{#if is_current}} aria-current="page"{{/if}}>{{title}}</a></li>
+{{/each}}
+{{#if has_oauth}}
+<li><a href="{{auth_url}}/user/">Your account</a></li>
+{{/if}}
+</ul></nav>
+<main id="content">
+{{>content}}
+</main>
+</div>
+<footer><p>Generated from the API's settings and routes.</p></footer>
+</body>
+</html>
+)html";
+
+inline constexpr page_template error_page = R"html(<h1>{{title}}</h1><p class="lead">{{explanation}}</p>)html";
+
+/// A request to a route, and the response.
+inline constexpr page_template route_example =
+    R"html(<pre tabindex="0" role="group" aria-label="Example"><code>curl{{#if success_field}} -i{{/if}} -w '\n')html"
+    R"html({{#if changing_method}} -X {{changing_method}}{{/if}})html"
+    R"html({{#if needs_credentials}} -u "$TOKEN_USERNAME:$TOKEN_SECRET"{{/if}} {{base_url}}{{sample_path}})html"
+    R"html({{#if request_example}} \
+  -H "Content-Type: application/json" \
+  -d '{{request_example}}'{{/if}}</code></pre>
+{{#if success_example}}
+<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>{{#if success_field}}HTTP/1.1 {{status}} {{reason}}
+{{success_field}}: ...
+
+{{/if}}{{success_example}}</code></pre>
+{{/if}}
+)html";
+
+/// What a route requires.
+inline constexpr page_template route_access = R"html({{#if scope}}<code>{{scope}}</code>{{else}}{{callers}}{{/if}})html";
+
+/// The value of a path or query parameter.
+inline constexpr page_template parameter_value =
+    R"html({{#if is_service}}{{#each services}}<code>{{service}}</code> {{/each}}{{/if}}{{#if is_id}}the {{name}}'s ID, an integer{{/if}})html"
+    R"html({{#if is_integer}}an integer{{#if minimum}} from {{minimum}}{{/if}}{{#if maximum}} to {{maximum}}{{/if}}{{/if}})html"
+    R"html({{#if is_text}}text{{/if}})html";
+
+inline constexpr page_template overview_page = R"html(<h1>Account API</h1>
+<p class="lead">A JSON API over HTTP that gives programs access to users' accounts at several services.</p>
+<dl class="facts">
+<dt>Base URL</dt><dd><code>{{base_url}}</code></dd>
+<dt>Services</dt><dd>{{#each services}}<code>{{service}}</code> {{/each}}</dd>
+<dt>Without credentials</dt><dd>{{anonymous_quota}} per client address</dd>
+<dt>With credentials</dt><dd>{{user_quota}} per user</dd>
+{{#if has_openapi}}
+<dt>Description</dt><dd><a href="{{base_url}}/openapi.json">OpenAPI 3.1</a></dd>
+{{/if}}
+</dl>
+{{#each first_open_route}}
+<h2>A first request</h2>
+<p>This request needs no credentials:</p>
+{{>route_example}}
+{{/each}}
+{{#each first_scope_route}}
+<p>This request needs a <a href="{{root}}/authentication/">personal API token</a>:</p>
+{{>route_example}}
+{{/each}}
+<h2>More</h2>
+<ul class="cards">
+{{#each pages}}
+{{#if path}}
+<li><a href="{{root}}/{{path}}"><strong>{{title}}</strong><span>{{summary}}</span></a></li>
+{{/if}}
+{{/each}}
+</ul>
+)html";
+
+inline constexpr page_template requests_page = R"html(<h1>Requests</h1>
+<p class="lead">Requests and responses are JSON over HTTP/1.1.</p>
+<h2 id="address">Base URL</h2>
+<p>All URLs begin with <code>{{base_url}}</code>. The last part is the version. New members may be added to a version at any time:
+ignore members that you do not know.</p>
+<p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character results in a
+<strong>404</strong>.</p>
+<h2 id="user-agent">User-Agent</h2>
+<p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
+information. A request without a User-Agent, or with an empty one, gets a <strong>403</strong>.</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
+<h2 id="bodies">Bodies</h2>
+<p>GET requests take parameters in the query. POST, PUT and PATCH requests take one JSON object as the body, with
+<code>Content-Type: application/json</code>.</p>
+<ul>
+<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body larger than the server's limit,
+usually {{body_kibibytes}} KiB, gets a <strong>413</strong>.</li>
+<li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
+object, and nesting deeper than {{json_depth_max}}.</li>
+<li>A missing or invalid member gets a <strong>422</strong>; the message names the member. Unknown members are
+ignored.</li>
+</ul>
+<h2 id="formats">Formats</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Value, Format"><table>
+<thead><tr><th scope="col">Value</th><th scope="col">Format</th></tr></thead>
+<tbody>
+<tr><th scope="row">Times</th><td>ISO 8601 in UTC, to the second:
+<code>2026-11-21T09:30:00Z</code></td></tr>
+<tr><th scope="row">Money</th><td>A JSON number with exact digits. Parse it as a decimal: a binary float would round
+it.</td></tr>
+<tr><th scope="row">Currencies</th><td>ISO 4217 codes</td></tr>
+<tr><th scope="row">IDs</th><td>Integers from 1 to <code>9223372036854775807</code></td></tr>
+<tr><th scope="row">Lists</th><td>A complete array, which may be empty</td></tr>
+</tbody>
+</table></div>
+<h2 id="methods">Methods</h2>
+<p>HEAD works wherever GET does. OPTIONS returns 204 with an <code>Allow</code> field. Any other method that a path does
+not support gets a <strong>405</strong>, also with <code>Allow</code>; a method that does not exist gets a <strong>501</strong>.</p>
+)html";
+
+inline constexpr page_template authentication_page = R"html(<h1>Authentication</h1>
+<p class="lead">Send credentials in one <code>Authorization</code> field.</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: Credentials, Access to, Sent as"><table>
+<thead><tr><th scope="col">Credentials</th><th scope="col">Access to</th><th scope="col">Sent as</th></tr></thead>
+<tbody>
+<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
+username, and the token secret as the password</td></tr>
+{{#if has_oauth}}
+<tr><th scope="row">OAuth access token</th><td>The accounts of the user who authorized the application</td>
+<td><code>Authorization: Bearer</code> and the token</td></tr>
+{{/if}}
+</tbody>
+</table></div>
+<p>Public endpoints work without credentials, within a <a href="{{root}}/rate-limits/">lower
+limit</a>.</p>
+<h2 id="personal-tokens">Personal API tokens</h2>
+{{#if has_oauth}}
+<p>Create one in your account's settings, under <a href="{{auth_url}}/en/user/settings/tokens/">Tokens</a>, with
+the <a href="{{root}}/scopes/">scopes</a> that it needs.</p>
+{{else}}
+<p>The operator of this API issues them.</p>
+{{/if}}
+<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
+password: keep it out of source code and logs.</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {{first_own_url}}</code></pre>
+{{#if has_oauth}}
+<h2 id="access-tokens">OAuth access tokens</h2>
+<p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {{first_own_url}}</code></pre>
+<p><a href="{{root}}/oauth/">OAuth</a> describes how to get one.</p>
+{{/if}}
+<h2 id="refusals">Failed authentication</h2>
+<p>A request gets a <strong>401</strong> if it lacks required credentials, or if its credentials are invalid, even if
+the endpoint requires none. The <code>WWW-Authenticate</code> fields name the schemes;
+<code>error="invalid_token"</code> means that the credentials are unknown, revoked or expired.</p>
+<ul>
+<li>The scheme is not case-sensitive; the credentials are.</li>
+<li>A personal token works with Basic only.</li>
+<li>Two <code>Authorization</code> fields get a <strong>400</strong>. Credentials in the URL are ignored.</li>
+</ul>
+)html";
+
+inline constexpr page_template scopes_page = R"html(<h1>Scopes</h1>
+<p class="lead">Scopes limit what a token can do.</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: Scope, Grants"><table>
+<thead><tr><th scope="col">Scope</th><th scope="col">Grants</th></tr></thead>
+<tbody>
+<tr><td><code>{{balance_scope}}</code></td><td>Reading the user&#39;s balance</td></tr>
+{{#each services}}
+<tr><td><code>{{read_scope}}</code></td><td>Reading the user&#39;s {{service}} accounts, and managing their webhooks</td></tr>
+<tr><td><code>{{write_scope}}</code></td><td>Reading and changing the user&#39;s {{service}} accounts</td></tr>
+{{#each own_scopes}}
+<tr><td><code>{{scope}}</code></td><td>{{text}}</td></tr>
+{{/each}}
+{{/each}}
+</tbody>
+</table></div>
+<p>A service's scope includes the other scopes of the service. No scope gives access to another service, and no other
+scope includes <code>{{balance_scope}}</code>.</p>
+<h2 id="needed">Required scopes</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Endpoint, Requires"><table>
+<thead><tr><th scope="col">Endpoint</th><th scope="col">Requires</th></tr></thead>
+<tbody>
+{{#each routes}}
+<tr><td><code>{{method}} {{path}}</code></td><td>{{>route_access}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+<h2 id="refusals">Missing scopes</h2>
+<p>The response is a <strong>403</strong>; its <code>WWW-Authenticate</code> field names the missing scope:
+<code>error="insufficient_scope", scope="..."</code>. A 403 without that field is about the
+<a href="{{root}}/requests/#user-agent">User-Agent</a>.</p>
+)html";
+
+inline constexpr page_template rate_limits_page = R"html(<h1>Rate limits</h1>
+<p class="lead">Every response says how many requests are left.</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: Requests, Limit, Counted for"><table>
+<thead><tr><th scope="col">Requests</th><th scope="col">Limit</th><th scope="col">Counted for</th></tr></thead>
+<tbody>
+<tr><th scope="row">With credentials</th><td>{{user_quota}}</td><td>The user, across all tokens</td></tr>
+<tr><th scope="row">With no or invalid credentials</th><td>{{anonymous_quota}}</td><td>The client's address; for IPv6, its /64
+network</td></tr>
+</tbody>
+</table></div>
+<p>The operator can set a different limit for a user; the change takes effect immediately.</p>
+<h2 id="windows">Windows</h2>
+<p>A window begins with the first request. When it ends, the full limit is available again. Requests that exceed the
+limit are not counted. All others are, including those that fail for another reason. Exceptions: CORS preflight requests, and
+requests that are refused as invalid HTTP (malformed, headers too large, 417, 421).</p>
+<h2 id="fields">Fields</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Field, Meaning"><table>
+<thead><tr><th scope="col">Field</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+<tr><td><code>X-RateLimit-Limit</code></td><td>Requests permitted in the window</td></tr>
+<tr><td><code>X-RateLimit-Remaining</code></td><td>Requests left in it</td></tr>
+<tr><td><code>X-RateLimit-Reset</code></td><td>When the window ends; sent only when no requests are left</td></tr>
+<tr><td><code>Retry-After</code></td><td>Seconds to wait, with a 429</td></tr>
+</tbody>
+</table></div>
+<h2 id="exceeded">Exceeded limits</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>HTTP/1.1 429 Too Many Requests
+X-RateLimit-Limit: {{anonymous_requests}}
+X-RateLimit-Remaining: 0
+X-RateLimit-Reset: 2026-11-21T10:00:00Z
+Retry-After: 1740</code></pre>
+<p>Wait until the window ends before you send another request.</p>
+)html";
+
+inline constexpr page_template errors_page = R"html(<h1>Errors</h1>
+<p class="lead">Every response with a status of 400 or above has a JSON body.</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>&#123;
+  "message": "Not Found",
+  "documentation_url": "{{errors_url}}"
+&#125;</code></pre>
+<p>The message is for developers and may change; programs should use the status. The URL links to the page that explains the
+error.</p>
+<h2 id="statuses">Statuses</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Status, Meaning"><table>
+<thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+<tr id="status-400"><th scope="row">400 Bad Request</th><td>Malformed HTTP or JSON, or two Authorization fields. Fix the request before you send it again.</td></tr>
+<tr id="status-401"><th scope="row">401 Unauthorized</th><td>Credentials are missing or invalid.</td></tr>
+<tr id="status-403"><th scope="row">403 Forbidden</th><td>The User-Agent is missing, or the token lacks a scope; see WWW-Authenticate.</td></tr>
+<tr id="status-404"><th scope="row">404 Not Found</th><td>The resource does not exist, or belongs to another user.</td></tr>
+<tr id="status-405"><th scope="row">405 Method Not Allowed</th><td>The path does not support this method; see Allow.</td></tr>
+<tr id="status-408"><th scope="row">408 Request Timeout</th><td>The request did not arrive in time.</td></tr>
+<tr id="status-413"><th scope="row">413 Content Too Large</th><td>The body is too large.</td></tr>
+<tr id="status-414"><th scope="row">414 URI Too Long</th><td>The URL is too long.</td></tr>
+<tr id="status-415"><th scope="row">415 Unsupported Media Type</th><td>The body is not application/json, or has a Content-Encoding.</td></tr>
+<tr id="status-417"><th scope="row">417 Expectation Failed</th><td>The Expect field asks for something other than 100-continue.</td></tr>
+<tr id="status-421"><th scope="row">421 Misdirected Request</th><td>The Host field names another server.</td></tr>
+<tr id="status-422"><th scope="row">422 Unprocessable Content</th><td>A member of the body is missing or invalid; the message names it.</td></tr>
+<tr id="status-429"><th scope="row">429 Too Many Requests</th><td>The rate limit is exceeded; wait for the number of seconds in Retry-After.</td></tr>
+<tr id="status-431"><th scope="row">431 Request Header Fields Too Large</th><td>There are too many header fields, or they are too long.</td></tr>
+<tr id="status-500"><th scope="row">500 Internal Server Error</th><td>A server error. The request may or may not have taken effect.</td></tr>
+<tr id="status-501"><th scope="row">501 Not Implemented</th><td>The request method is unknown.</td></tr>
+<tr id="status-503"><th scope="row">503 Service Unavailable</th><td>Temporarily overloaded or unavailable; try again after the time in Retry-After.</td></tr>
+</tbody>
+</table></div>
+)html";
+
+inline constexpr page_template webhooks_page = R"html(<h1>Webhooks</h1>
+<p class="lead">A webhook sends one type of an account's events to your URL.</p>
+<h2 id="events">Events</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Service, Events"><table>
+<thead><tr><th scope="col">Service</th><th scope="col">Events</th></tr></thead>
+<tbody>
+{{#each services}}
+<tr><th scope="row">{{service}}</th><td>{{#each events}}<code>{{event}}</code> {{/each}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+<h2 id="requests">Requests</h2>
+{{#each hook_routes}}
+<p>{{summary}}</p>
+{{>route_example}}
+{{/each}}
+<h2 id="secret">The secret</h2>
+<p>The response that creates a webhook contains the signing secret in <code>X-Hook-Secret</code>. Store it: it is not shown
+again.</p>
+<h2 id="rules">Rules</h2>
+<ul>
+<li>An account has at most {{hooks_per_event_max}} webhooks for one event. Several webhooks may use the same event and URL.</li>
+<li>The URL is an absolute http or https URL of at most {{target_url_bytes_max}} bytes, without a username, password or fragment.</li>
+<li>Addresses in private networks are refused, unless the operator allows them.</li>
+<li>The URL is listed exactly as it was sent.</li>
+<li><code>source</code> is <code>api</code> for a webhook created through the API, and <code>manual</code> for one created
+on the settings page.</li>
+</ul>
+<h2 id="deliveries">Deliveries</h2>
+<p>Each delivery is a POST with a JSON body, signed as specified by
+<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any Standard Webhooks library can verify it:</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>webhook-id: msg_...
+webhook-timestamp: 1700000000
+webhook-signature: v1,...
+
+{"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
+<ul>
+<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the part of the secret after
+<code>whsec_</code>, decoded from base64. For {{secret_overlap}} after a secret is replaced, the field has several signatures, separated by
+spaces. Verify the raw bytes of the body.</li>
+<li>Respond with a 2xx, by default within {{attempt_timeout}}. A redirect counts as a failure.</li>
+<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or by
+default {{disabled_after}} without a success, disables the webhook until its owner enables it again.</li>
+<li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
+</ul>
+)html";
+
+inline constexpr page_template endpoints_page = R"html(<h1>Endpoints</h1>
+<p class="lead">All paths are below <code>{{base_url}}</code>.</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: Endpoint, Description"><table>
+<thead><tr><th scope="col">Endpoint</th><th scope="col">Description</th></tr></thead>
+<tbody>
+{{#each routes}}
+<tr><td><a href="#{{anchor}}"><code>{{method}} {{path}}</code></a></td><td>{{summary}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+{{#each routes}}
+<section class="operation">
+<h2 id="{{anchor}}"><span class="method {{method_class}}">{{method}}</span> <code>{{path}}</code></h2>
+<p>{{summary}}</p>
+<dl class="facts"><dt>Requires</dt><dd>{{>route_access}}</dd><dt>Returns</dt><dd>{{status}} {{reason}}{{#if success_field}}, with <code>{{success_field}}</code>{{/if}}</dd></dl>
+{{#if path_parameters}}
+<div class="table" tabindex="0" role="region" aria-label="Table: Path parameter, Value"><table>
+<thead><tr><th scope="col">Path parameter</th><th scope="col">Value</th></tr></thead>
+<tbody>
+{{#each path_parameters}}
+<tr><td><code>{{name}}</code></td><td>{{>parameter_value}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+{{/if}}
+{{#if query_parameters}}
+<div class="table" tabindex="0" role="region" aria-label="Table: Query parameter, optional, Value"><table>
+<thead><tr><th scope="col">Query parameter, optional</th><th scope="col">Value</th></tr></thead>
+<tbody>
+{{#each query_parameters}}
+<tr><td><code>{{name}}</code></td><td>{{>parameter_value}}</td></tr>
+{{/each}}
+</tbody>
+</table></div>
+{{/if}}
+{{>route_example}}
+</section>
+{{/each}}
+)html";
+
+}  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_API_HTML_IPP
+
+// <tollgate/manual/detail/describe.hpp>
+#ifndef TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
+#define TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
+
+// Values in the form in which people write them.
+namespace tollgate::inline v0::manual {
+
+/// `1,000`.
+[[nodiscard]] inline std::string with_separators(std::uint64_t number) {
+    auto digits = std::to_string(number);
+    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+        digits.insert(static_cast<std::size_t>(at), ",");
+    return digits;
+}
+
+[[nodiscard]] inline std::string describe_window(seconds window) {
+    switch (window.count()) {
+        case 1: return "second";
+        case 60: return "minute";
+        case 60 * 60: return "hour";
+        case 24 * 60 * 60: return "day";
+        default: return with_separators(static_cast<std::uint64_t>(window.count())) + " seconds";
+    }
+}
+
+/// `1 hour`, `30 days`: in the largest unit that leaves no remainder.
+[[nodiscard]] inline std::string describe_duration(seconds duration) {
+    struct unit {
+        std::int64_t length;
+        std::string_view name;
+    };
+    constexpr unit units[] = {{24 * 60 * 60, " day"}, {60 * 60, " hour"}, {60, " minute"}, {1, " second"}};
+    const auto* fits = units;
+    while (fits->length > 1 && (duration.count() == 0 || duration.count() % fits->length != 0)) ++fits;
+    const auto count = duration.count() / fits->length;
+    return with_separators(static_cast<std::uint64_t>(count)).append(fits->name).append(count == 1 ? "" : "s");
+}
+
+[[nodiscard]] inline std::string describe(const quota& quota) {
+    return with_separators(quota.requests) + (quota.requests == 1 ? " request per " : " requests per ") + describe_window(quota.window);
+}
+
+/// An example path that can be requested as it is: real services, and numbers for ids.
+[[nodiscard]] inline std::string sample_path(const route& route, const service_catalog& services) {
+    std::string path{route.path};
+    for (const auto& each : route.parameters) {
+        const auto place = std::string{"{"}.append(each.name).append("}");
+        std::string_view value = "name";
+        if (each.kind == route::parameter_kind::id) value = "1";
+        if (each.kind == route::parameter_kind::service && !services.services().empty())
+            value = services.services().front().name;
+        path.replace(path.find(place), place.size(), value);
+    }
+    return path;
+}
+
+[[nodiscard]] inline std::string lower_case(std::string_view text) {
+    std::string lower{text};
+    for (char& c : lower) c = tollgate::detail::ascii_lower(c);
+    return lower;
+}
+
+/// The anchor of a route on its page. Unique: no two routes of a table have the same method and path.
+[[nodiscard]] inline std::string anchor_of(const route& route) {
+    if (!route.notes.operation.empty()) return std::string{route.notes.operation};
+    return lower_case(http::to_text(route.method)).append(route.path);
+}
+
+}  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
+
+// <tollgate/manual/detail/oauth_html.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_OAUTH_HTML_IPP
+#define TOLLGATE_MANUAL_DETAIL_OAUTH_HTML_IPP
+
+// The HTML of the page on OAuth. `page_template` describes the tags; pages.ipp sets their values.
+namespace tollgate::inline v0::manual {
+
+/// The page to which every error of the authorization server leads: what an application does from its registration on.
+inline constexpr page_template oauth_page = R"html(<h1>OAuth 2.0</h1>
+<p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
+passwords.</p>
+<dl class="facts">
+<dt>Authorization page</dt><dd><code>{{auth_url}}/en/user/oauth/</code></dd>
+<dt>Token endpoint</dt><dd><code>{{auth_url}}/user/oauth_token/</code></dd>
+<dt>Revocation</dt><dd><code>{{auth_url}}/user/oauth_revoke/</code></dd>
+<dt>Introspection</dt><dd><code>{{auth_url}}/user/oauth_introspect/</code></dd>
+<dt>Device authorization</dt><dd><code>{{auth_url}}/user/oauth_device/</code></dd>
+<dt>Metadata</dt><dd><a href="{{auth_url}}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
+</dl>
+<h2 id="register">Register the application</h2>
+<p>Go to your account's settings, under <a href="{{auth_url}}/en/user/settings/applications/">Applications</a>. A name and a website are
+required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
+server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
+secret, the old one stays valid until you remove it.</p>
+{{#if registers_applications}}
+<p>A program may also register itself (RFC 7591): send <code>client_name</code>, <code>redirect_uris</code> and
+<code>token_endpoint_auth_method</code> as a JSON object to <code>{{auth_url}}/user/oauth_register/</code>. It must use
+<a href="#pkce">PKCE</a>, and its users are asked each time.</p>
+{{/if}}
+{{#if reads_client_documents}}
+<p>Or it needs no registration: its <code>client_id</code> is the https URL of a JSON document with the same members and
+<code>client_id</code> (a client ID metadata document). The same rules apply.</p>
+{{/if}}
+<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
+<pre tabindex="0" role="group"
+aria-label="Example"><code>{{auth_url}}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={{balance_scope}}&amp;state=$STATE</code></pre>
+<div class="table" tabindex="0" role="region" aria-label="Table: Parameter, Required, Value"><table>
+<thead><tr><th scope="col">Parameter</th><th scope="col">Required</th><th scope="col">Value</th></tr></thead>
+<tbody>
+<tr><td><code>client_id</code></td><td>yes</td><td>The application's client ID</td></tr>
+<tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
+<tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
+<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless exactly one
+is registered. If none is registered, any URL with the website's scheme, host and port</td></tr>
+<tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
+<tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
+<tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
+<tr><td><code>resource</code></td><td>no</td><td>The URL of the API or of a part of it that the tokens are for (RFC 8707);
+may be repeated. Other parts refuse these tokens</td></tr>
+<tr><td><code>prompt</code></td><td>no</td><td>As in OpenID Connect: <code>login</code>, <code>consent</code> and
+<code>select_account</code> ask a user who would not be asked otherwise; <code>none</code> never shows a page</td></tr>
+<tr><td><code>login_hint</code></td><td>no</td><td>A username to begin with, if the user has to sign in</td></tr>
+</tbody>
+</table></div>
+<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
+accepted, so that a program can listen on any free port.</p>
+<p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
+the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
+{{#each one_page_services}}
+<p>For users of {{service}}, <code>{{auth_url}}/en/{{service}}/oauth/</code> takes the same parameters, combines sign-in and consent
+on one page, and asks the user each time.</p>
+{{/each}}
+<h2 id="answer">2. Read the response</h2>
+<p>The browser returns to the redirect URL with these query parameters:</p>
+<div class="table" tabindex="0" role="region" aria-label="Table: Parameter, Value"><table>
+<thead><tr><th scope="col">Parameter</th><th scope="col">Value</th></tr></thead>
+<tbody>
+<tr><td><code>code</code></td><td>Sent if the user allowed access; valid once, for {{code_lifetime}}</td></tr>
+<tr><td><code>error</code>, <code>error_description</code></td><td>Sent instead of a code; see <a
+href="#errors">Errors</a></td></tr>
+<tr><td><code>state</code></td><td>As you sent it. If it differs from the one that you stored, stop: the response is not for your
+request</td></tr>
+<tr><td><code>iss</code></td><td><code>{{auth_url}}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
+</tbody>
+</table></div>
+<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
+page and is not redirected.</p>
+<h2 id="exchange">3. Exchange the code</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_token/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
+  -d grant_type=authorization_code -d code="$CODE"</code></pre>
+<pre class="answer" tabindex="0" role="group"
+aria-label="Response"><code>&#123;"access_token": "tga_...", "expires_in": {{access_token_seconds}}, "token_type": "bearer",
+ "scope": "{{balance_scope}}", "refresh_token": "tgr_..."&#125;</code></pre>
+<p>Send the parameters as a form or as a JSON object, and the client credentials in the same body or with HTTP Basic.
+<code>redirect_uri</code> is optional if the application has exactly one registered redirect URL, and required otherwise. If sent,
+it must be the URL to which the browser returned.
+<code>state</code> is ignored here.</p>
+<p>A wrong client secret leaves the code valid. If a code is exchanged twice, the tokens that were issued for it are
+revoked.</p>
+<p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
+<h2 id="refresh">4. Get another access token</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_token/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
+  -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
+<p>Add <code>scope</code> to get a token with fewer scopes.</p>
+{{#if rotates_all_refresh_tokens}}
+<p>The response has a new refresh token, which replaces the old one.</p>
+{{else}}
+<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
+client</a> gets a new one, which replaces the old one.</p>
+{{/if}}
+<p>A refresh token that was replaced returns the same new one for another {{rotation_grace}}, in case a response was lost. If it is
+used after that, it may have been stolen, so everything that the user granted to the application is revoked.</p>
+<h2 id="lifetimes">Lifetimes</h2>
+<div class="table" tabindex="0" role="region" aria-label="Table: Credential, Valid for"><table>
+<thead><tr><th scope="col">Credential</th><th scope="col">Valid for</th></tr></thead>
+<tbody>
+<tr><th scope="row">Code</th><td>{{code_lifetime}}, once</td></tr>
+<tr><th scope="row">Access token</th><td>{{access_token_lifetime}}; see <code>expires_in</code></td></tr>
+<tr><th scope="row">Refresh token</th><td>{{refresh_token_lifetime}} since its last use, at most {{refresh_token_end}}</td></tr>
+</tbody>
+</table></div>
+<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
+<h2 id="public">Public clients</h2>
+<p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
+their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
+<code>com.example.app:/back</code> are allowed. Without a redirect URL, they can only use the device flow below. Users are asked
+each time.</p>
+<h2 id="devices">Devices</h2>
+<p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={{balance_scope}}
+curl -w '\n' {{auth_url}}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
+  -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
+<p>The user types the code at <code>{{auth_url}}/en/user/device/</code>. Codes are valid for {{device_code_lifetime}}. Poll every {{device_poll_interval}}; after
+each <code>slow_down</code>, add 5 seconds to the interval.</p>
+<h2 id="client-credentials">Access to your own account</h2>
+<p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
+<code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
+<h2 id="introspection">Introspection</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_introspect/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
+<p>Returns what a token of the application grants (RFC 7662), or <code>&#123;"active": false&#125;</code>. The operator's
+resource servers may ask about every access token.</p>
+<h2 id="pkce">PKCE</h2>
+<p>Send the base64url-encoded SHA-256 hash of a random string as <code>code_challenge</code> in the authorization request, and the
+string itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
+verifier; if it had none, the exchange must not have one.</p>
+<h2 id="revocation">Revocation</h2>
+<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_revoke/ \
+  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
+<p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
+The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
+<h2 id="errors">Errors</h2>
+<p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
+<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>&#123;"error": "invalid_grant", "error_description": "...",
+ "message": "...", "documentation_url": "..."&#125;</code></pre>
+<div class="table" tabindex="0" role="region" aria-label="Table: error, Sent as, Meaning"><table>
+<thead><tr><th scope="col">error</th><th scope="col">Sent as</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+<tr id="error-invalid_request"><td><code>invalid_request</code></td><td>both</td><td>A parameter is missing, repeated or invalid; the description names it.</td></tr>
+<tr id="error-invalid_scope"><td><code>invalid_scope</code></td><td>both</td><td>An unknown scope or, on a refresh, a scope that was not granted.</td></tr>
+<tr id="error-invalid_target"><td><code>invalid_target</code></td><td>both</td><td>resource is not one of this API, or, at the token endpoint, not one that the authorization request named.</td></tr>
+<tr id="error-access_denied"><td><code>access_denied</code></td><td>redirect</td><td>The user denied access.</td></tr>
+<tr id="error-login_required"><td><code>login_required</code></td><td>redirect</td><td>With prompt=none: the user is not signed in.</td></tr>
+<tr id="error-consent_required"><td><code>consent_required</code></td><td>redirect</td><td>With prompt=none: the user would have to be asked for consent.</td></tr>
+<tr id="error-unsupported_response_type"><td><code>unsupported_response_type</code></td><td>redirect</td><td>Only code is supported.</td></tr>
+<tr id="error-invalid_client"><td><code>invalid_client</code></td><td>401 or 429</td><td>No application has this client_id and client_secret; 429 after too many attempts.</td></tr>
+<tr id="error-invalid_grant"><td><code>invalid_grant</code></td><td>400</td><td>The code or refresh token is unknown, expired, used, revoked or another application&#39;s, or redirect_uri or code_verifier is wrong. Send the user to the authorization page again.</td></tr>
+<tr id="error-authorization_pending"><td><code>authorization_pending</code></td><td>400</td><td>The user has not answered yet. Poll again after the interval.</td></tr>
+<tr id="error-slow_down"><td><code>slow_down</code></td><td>400</td><td>The device polls too often.</td></tr>
+<tr id="error-expired_token"><td><code>expired_token</code></td><td>400</td><td>The device code has expired. Request a new one.</td></tr>
+<tr id="error-unauthorized_client"><td><code>unauthorized_client</code></td><td>400</td><td>The application may not use this grant_type.</td></tr>
+<tr id="error-unsupported_grant_type"><td><code>unsupported_grant_type</code></td><td>400</td><td>grant_type is not one of those above.</td></tr>
+<tr id="error-invalid_redirect_uri"><td><code>invalid_redirect_uri</code></td><td>400</td><td>At the registration endpoint: a redirect URL is missing or not allowed.</td></tr>
+<tr id="error-invalid_client_metadata"><td><code>invalid_client_metadata</code></td><td>400</td><td>At the registration endpoint: the description names the member.</td></tr>
+<tr id="error-temporarily_unavailable"><td><code>temporarily_unavailable</code></td><td>both, 429 or 503</td><td>Try again later, after Retry-After if it is sent.</td></tr>
+<tr id="error-server_error"><td><code>server_error</code></td><td>both, 500</td><td>A server error.</td></tr>
+</tbody>
+</table></div>
+<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
+<h2 id="limits">Limits</h2>
+<p>Code exchanges are not limited. An application that refreshes too often for one user gets a <strong>429</strong> with
+<code>Retry-After</code>. Wrong client credentials count against the <a href="../rate-limits/">rate
+limit</a> of the client's address. When it is exceeded, wrong credentials get a <strong>429</strong>, and valid ones still
+work.</p>
+)html";
+
+}  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_OAUTH_HTML_IPP
+
+// <tollgate/manual/detail/pages.ipp>
+#ifndef TOLLGATE_MANUAL_DETAIL_PAGES_IPP
+#define TOLLGATE_MANUAL_DETAIL_PAGES_IPP
+
+// The values that the templates name.
+namespace tollgate::inline v0::manual {
+
+namespace detail {
+
+struct page_entry {
+    std::string_view path;
+    std::string_view title;
+    std::string_view summary;  // on the overview
+    page_template content;
+    bool needs_oauth = false;
+};
+
+// In the order of the navigation. Error objects link to the paths of `pipeline::topic` and to `oauth/`.
+inline constexpr page_entry page_entries[] = {
+    {"", "Overview", "What the API does, and a first request.", overview_page},
+    {"requests/", "Requests", "URLs, header fields, bodies and formats.", requests_page},
+    {"authentication/", "Authentication", "Personal API tokens and OAuth access tokens.", authentication_page},
+    {"oauth/", "OAuth", "How users grant an application access.", oauth_page, true},
+    {"scopes/", "Scopes", "What a token is allowed to do.", scopes_page},
+    {"rate-limits/", "Rate limits", "How many requests you can send, and how to track them.", rate_limits_page},
+    {"errors/", "Errors", "Status codes and how to handle them.", errors_page},
+    {"webhooks/", "Webhooks", "Creating, listing, deleting and receiving webhooks.", webhooks_page},
+    {"endpoints/", "Endpoints", "All paths with parameters and examples.", endpoints_page},
+};
+
+template <class Texts>
+[[nodiscard]] std::vector<template_values> list_of(std::string_view name, const Texts& texts) {
+    std::vector<template_values> list;
+    for (const auto& each : texts) list.push_back(template_values{}.set(name, each));
+    return list;
+}
+
+[[nodiscard]] inline std::vector<template_values> values_of(const std::vector<service>& services) {
+    std::vector<template_values> list;
+    for (const service& each : services) {
+        std::vector<template_values> own_scopes;
+        for (const service_scope& own : each.own_scopes)
+            own_scopes.push_back(template_values{}.set("scope", own.name).set("text", own.text));
+        list.push_back(template_values{}
+                           .set("service", each.name.view())
+                           .set("read_scope", each.read_scope)
+                           .set("write_scope", each.write_scope)
+                           .set_list("own_scopes", std::move(own_scopes))
+                           .set_list("events", list_of("event", each.events)));
+    }
+    return list;
+}
+
+[[nodiscard]] inline std::vector<template_values> values_of(const std::vector<route::parameter>& parameters) {
+    using kind = route::parameter_kind;
+    std::vector<template_values> list;
+    for (const auto& each : parameters)
+        list.push_back(template_values{}
+                           .set("name", each.name)
+                           .set_flag("is_service", each.kind == kind::service)
+                           .set_flag("is_id", each.kind == kind::id)
+                           .set_flag("is_integer", each.kind == kind::integer)
+                           .set_flag("is_text", each.kind == kind::text)
+                           .set("minimum", each.minimum == INT64_MIN ? "" : std::to_string(each.minimum))
+                           .set("maximum", each.maximum == INT64_MAX ? "" : std::to_string(each.maximum)));
+    return list;
+}
+
+[[nodiscard]] inline std::string_view scope_of(const access_rule& access) noexcept {
+    switch (access.callers) {
+        case access_rule::kind::scope: return access.scope;
+        case access_rule::kind::service_read: return "{service}:read";
+        case access_rule::kind::service_write: return "{service}";
+        default: return {};
+    }
+}
+
+[[nodiscard]] inline template_values values_of(const route& route, const service_catalog& services) {
+    const auto method = http::to_text(route.method);
+    const route_notes& notes = route.notes;
+    const bool is_open = route.access.callers == access_rule::kind::open;
+    return template_values{}
+        .set("method", method)
+        .set("method_class", lower_case(method))
+        .set("changing_method", route.method == http::method::get ? "" : method)
+        .set("path", route.path)
+        .set("sample_path", sample_path(route, services))
+        .set("anchor", anchor_of(route))
+        .set("summary", notes.summary)
+        .set("scope", scope_of(route.access))
+        .set("callers", is_open ? "nothing" : "any valid credentials")
+        .set_flag("needs_credentials", !is_open)
+        .set_list("path_parameters", values_of(route.parameters))
+        .set_list("query_parameters", values_of(route.query_parameters))
+        .set("request_example", fill_example(notes.request_body, services))
+        .set("status", std::to_string(http::to_number(notes.success_status)))
+        .set("reason", http::to_reason(notes.success_status))
+        .set("success_field", notes.success_field)
+        .set("success_example", fill_example(notes.success_body, services));
+}
+
+/// The values of the routes for which `matches` is true, at most `count_max`.
+template <class Matches>
+[[nodiscard]] std::vector<template_values> values_of(const route_table& routes, const service_catalog& services, std::size_t count_max,
+                                                     Matches&& matches) {
+    std::vector<template_values> list;
+    for (const route& each : routes)
+        if (list.size() < count_max && matches(each)) list.push_back(values_of(each, services));
+    return list;
+}
+
+/// Returns true if a program can request the path as it is.
+[[nodiscard]] inline bool is_plain_get(const route& route) noexcept {
+    return route.method == http::method::get && route.parameters.empty();
+}
+
+[[nodiscard]] inline bool is_openapi(const route& route) noexcept { return route.path == "/openapi.json"; }
+
+inline void set_routes(template_values& values, const account_service_settings& settings, const route_table& routes) {
+    const auto select = [&](std::size_t count_max, auto matches) { return values_of(routes, settings.services, count_max, matches); };
+    const auto all = static_cast<std::size_t>(-1);
+    values.set_list("routes", select(all, [](const route&) { return true; }));
+    values.set_list("hook_routes", select(all, [](const route& each) { return each.path.find("/hooks") != std::string_view::npos; }));
+
+    // Examples.
+    const auto first = [&](access_rule::kind callers) {
+        return select(1, [=](const route& each) { return each.access.callers == callers && is_plain_get(each) && !is_openapi(each); });
+    };
+    values.set_list("first_open_route", first(access_rule::kind::open));
+    values.set_list("first_scope_route", first(access_rule::kind::scope));
+    std::string_view own_path;
+    for (const route& each : routes)
+        if (own_path.empty() && each.access.callers != access_rule::kind::open && is_plain_get(each)) own_path = each.path;
+    values.set("first_own_url", settings.base_url + std::string{own_path});
+    values.set_flag("has_openapi", !select(1, is_openapi).empty());
+}
+
+inline void set_oauth(template_values& values, const oauth_settings& oauth) {
+    values.set_list("one_page_services", list_of("service", oauth.one_page_services))
+        .set_flag("rotates_all_refresh_tokens", oauth.rotates_all_refresh_tokens)
+        .set_flag("registers_applications", oauth.registration != dynamic_registration::off)
+        .set_flag("reads_client_documents", static_cast<bool>(oauth.fetch_client_document))
+        .set("access_token_seconds", std::to_string(oauth.access_token_lifetime.count()))
+        .set("access_token_lifetime", describe_duration(oauth.access_token_lifetime))
+        .set("code_lifetime", describe_duration(oauth.code_lifetime))
+        .set("refresh_token_lifetime", describe_duration(oauth.refresh_token_lifetime))
+        .set("refresh_token_end", describe_duration(oauth.refresh_token_end))
+        .set("rotation_grace", describe_duration(oauth.rotation_grace))
+        .set("device_code_lifetime", describe_duration(oauth.device_code_lifetime))
+        .set("device_poll_interval", describe_duration(oauth.device_poll_interval));
+}
+
+}  // namespace detail
+
+TOLLGATE_COLD page_writer::page_writer(const account_service_settings& settings, const route_table& routes, std::string_view root)
+    : has_oauth_{settings.has_authorization_server} {
+    const auto in_seconds = [](auto duration) { return describe_duration(std::chrono::floor<seconds>(duration)); };
+    site_.set("root", root)
+        .set("base_url", settings.base_url)
+        .set("auth_url", settings.auth_url)
+        .set("errors_url", pipeline::topic_url(documentation_url_of(settings), pipeline::about_errors))
+        .set_flag("has_oauth", has_oauth_)
+        .set_list("services", detail::values_of(settings.services.services()))
+        .set("balance_scope", balance_scope)
+        .set("user_quota", describe(settings.user_quota))
+        .set("anonymous_quota", describe(settings.anonymous_quota))
+        .set("anonymous_requests", std::to_string(settings.anonymous_quota.requests))
+        .set("body_kibibytes", std::to_string(limits::body_bytes_default / 1024))
+        .set("json_depth_max", std::to_string(limits::json_depth_max))
+        .set("hooks_per_event_max", std::to_string(settings.hooks_per_event_max))
+        .set("target_url_bytes_max", std::to_string(limits::target_url_bytes_max))
+        .set("secret_overlap", in_seconds(hook_secret_overlap))
+        .set("attempt_timeout", in_seconds(default_attempt_timeout))
+        .set("disabled_after", in_seconds(default_disable_after))
+        .set_template("route_access", route_access)
+        .set_template("route_example", route_example)
+        .set_template("parameter_value", parameter_value);
+    detail::set_routes(site_, settings, routes);
+    if (has_oauth_) detail::set_oauth(site_, settings.oauth);
+}
+
+TOLLGATE_COLD std::vector<page_writer::page> page_writer::write_all() const {
+    std::vector<page> pages;
+    for (const auto& each : detail::page_entries)
+        if (has_oauth_ || !each.needs_oauth)
+            pages.push_back({each.path, write(each.content, each.path, template_values{}.set("title", each.title))});
+    return pages;
+}
+
+TOLLGATE_COLD std::string page_writer::write_error(std::string_view title, std::string_view explanation) const {
+    return write(error_page, "-", template_values{}.set("title", title).set("explanation", explanation));
+}
+
+TOLLGATE_COLD std::string page_writer::write(page_template content, std::string_view path, template_values values) const {
+    std::vector<template_values> pages;
+    for (const auto& each : detail::page_entries)
+        if (has_oauth_ || !each.needs_oauth)
+            pages.push_back(template_values{}
+                                .set("path", each.path)
+                                .set("title", each.title)
+                                .set("summary", each.summary)
+                                .set_flag("is_current", each.path == path));
+    values.set_list("pages", std::move(pages)).set_template("content", content);
+    std::string html;
+    fill(layout, values, site_, html);
+    return html;
+}
+
+}  // namespace tollgate::manual
+
+#endif  // TOLLGATE_MANUAL_DETAIL_PAGES_IPP
+
+// <tollgate/pipeline/detail/api_part.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
+#define TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+/// What the rows of an API have in common.
+struct api_rules {
+    // Callers send tokens.
+    static void read(call& one) { read_authorization(one.policies.authenticators(), one.request, one.state.auth); }
+    static progress find(call& one) {
+        return to_progress(find_credential(one.policies.authenticators(), one.part<api_part>().store_, one.request, one.thread, one.state.now,
+                                           one.state.auth));
+    }
+    static progress record_use(call& one) {
+        return to_progress(record_token_use(one.part<api_part>().store_, one.thread, one.state.now, one.state.client, one.state.auth));
+    }
+    static progress find_user(call& one) {
+        return to_progress(find_quota(one.part<api_part>().users_, one.thread, one.state.auth, one.state.own_quota));
+    }
+    static constexpr caller_rule token_callers{.in_body = false,
+                                               .work = http::work_kind::credentials,
+                                               .read = &read,
+                                               .find = &find,
+                                               .record_use = &record_use,
+                                               .user_work = http::work_kind::users,
+                                               .find_user = &find_user};
+
+    // Each request counts.
+    static progress count(call& one) {
+        return to_progress(count_request(one.policies.limiter(), one.part<api_part>().definition_.settings, one.state.pattern, one.request,
+                                         one.thread, one.state));
+    }
+    static constexpr limit_rule every_request{&count};
+
+    // Bodies are JSON; those of other methods than POST, PUT and PATCH are read and ignored.
+    static progress check_json(call& one) { return check(one, check_body(one.request, true, one.row().body_bytes_max)); }
+    static progress check_any(call& one) { return check(one, check_body(one.request, false, one.row().body_bytes_max)); }
+    static constexpr body_rule json_body{.is_cross_site = nullptr, .check = &check_json, .read = nullptr};
+    static constexpr body_rule any_body{.is_cross_site = nullptr, .check = &check_any, .read = nullptr};
+
+    static void reject(call& one, const rejection& reason) {
+        require_limit(one);
+        write_rejection(one.response, reason, one.request, one.state, one.part<api_part>().definition_, one.policies.authenticators());
+    }
+    static void fail(call& one, const error& failure) {
+        replace_with_error(one.response, failure, one.state, one.part<api_part>().definition_, one.policies.authenticators());
+    }
+    static void add_fields(call& one) {
+        const auto& settings = one.part<api_part>().definition_.settings;
+        require_limit(one);
+        add_rate_limit_fields(one.response, *one.state.limit, one.observed().id());
+        add_transport_security(one.response, settings.base_url);
+        http::add_cors_fields(settings.cors_origins, one.request, one.response);
+        if (one.state.is_preflight) allow_own_fields(one.response, one.policies.authenticators());
+        const auto* caller = caller_of(one.state);
+        if (one.policies.usage() != nullptr && caller != nullptr)
+            one.policies.usage()->record(*caller, to_number(one.response.status()) >= 400, one.state.now);
+    }
+    static constexpr response_form form{&reject, &fail, &add_fields};
+
+    /// Calls the endpoint of a route, on a worker if it has to wait.
+    static result<progress> respond(call& one) {
+        const auto& self = one.part<api_part>();
+        request_state& state = one.state;
+        const route& found = self.definition_.routes[state.route->route];
+        const bool may_block = self.users_.may_block() || (self.store_.may_block() && found.work != http::work_kind::users);
+        relocate_captures(one.request, state);
+        api_call to_endpoint{self.context_, one.request, one.response, caller_of(state), state.client, state.now};
+        result<void> done;
+        if (may_block && !one.may_wait()) {
+            auto without_waiting = found.call_without_waiting(to_endpoint, *state.route, state.route_service);
+            if (!without_waiting) return progress::waits;
+            done = *std::move(without_waiting);
+        } else {
+            done = found.call(to_endpoint, *state.route, state.route_service);
+        }
+        if (!done) return std::move(done).error();
+        const bool has_type = !one.response.field_block().empty() && !one.response.find("Content-Type").empty();
+        if (!one.response.body().empty() && !has_type) one.response.add_prepared_lines(json_field_lines);
+        return progress::responded;
+    }
+
+    // Open to every origin, like the metadata of the authorization server: clients read it before they have a token.
+    static result<progress> respond_metadata(call& one) {
+        one.response.add_prepared_lines(json_field_lines);
+        one.response.body() = static_cast<const protected_resource*>(one.row().data)->metadata;
+        return progress::responded;
+    }
+    static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
+
+private:
+    static constexpr progress to_progress(bool is_done) noexcept { return is_done ? progress::goes_on : progress::waits; }
+    static progress check(call& one, const std::optional<rejection>& rejected) {
+        return rejected ? one.reject(*rejected) : progress::goes_on;
+    }
+    /// Every response has the fields of the limit: without a decision, those of an uncounted request.
+    static void require_limit(call& one) {
+        if (one.state.limit) [[likely]] return;
+        one.state.limit = peek_or_unused(one.policies.limiter(), limit_key_of(one.state),
+                                         quota_of(one.part<api_part>().definition_.settings, one.state), one.state.now);
+    }
+};
+
+TOLLGATE_COLD api_part::api_part(account_service_settings&& settings, const user_directory_ref& users, const credential_source_ref& store,
+                                 const hook_store_ref& hooks, tollgate::policies policies, route_table&& table)
+    : definition_{std::move(settings), std::move(table), static_cast<bool>(hooks)},
+      users_{users},
+      store_{store},
+      policies_{std::move(policies)},
+      router_{policies_.make_router(definition_.patterns)},
+      context_{users_, hooks, policies_.target_rule(), policies_.random(), policies_.observer(), policies_.scope_checker(),
+               definition_.settings, definition_.openapi},
+      may_block_{users_.may_block() || store_.may_block() || policies_.limiter().may_block()} {
+    for (const authenticator_ref& each : policies_.authenticators()) may_block_ = may_block_ || each.may_block();
+    unknown_row_ = {.caller = &api_rules::token_callers, .limit = &api_rules::every_request, .form = &api_rules::form};
+    for (const route& each : definition_.routes) steps_.push_back({each.work, &api_rules::respond});
+    for (std::size_t i = 0; i < definition_.routes.size(); ++i) {
+        const route& each = definition_.routes[i];
+        row& added = rows_.emplace_back(unknown_row_);
+        added.pattern = each.path;
+        added.body = each.reads_body ? &api_rules::json_body : &api_rules::any_body;
+        added.access = each.access;
+        added.resource = definition_.resource_of(i).id;
+        added.body_bytes_max = each.body_bytes_max;
+        added.steps = {&steps_[i], 1};
+    }
+    metadata_refusal_row_ = {.pattern = api_definition::resource_metadata_root, .form = &api_rules::form};
+    for (const protected_resource& each : definition_.resources)
+        metadata_rows_.push_back({.pattern = api_definition::resource_metadata_root,
+                                  .form = &api_rules::form,
+                                  .steps = api_rules::metadata_steps,
+                                  .data = &each});
+}
+
+TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept {
+    // A root without a path would take the requests of all other parts, which the API follows.
+    return (!definition_.root.empty() && http::detail::is_below(request.target.path, definition_.root)) ||
+           definition_.find_metadata(request) != nullptr;
+}
+
+TOLLGATE_DECL void api_part::find_row(call& one) const {
+    request_state& state = one.state;
+    if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]]
+        return find_by_method(one, &metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())], nullptr,
+                              metadata_refusal_row_);
+    state.row = &unknown_row_;
+    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, one.request, state);
+    if (!state.route || state.route->result == route_match::kind::unknown_path) return;
+    if (one.request.target.path != "*") state.pattern = definition_.routes[state.route->route].path;
+    if (state.route->result == route_match::kind::found) {
+        if (!state.no_row) state.row = &rows_[state.route->route];
+    } else if (!state.no_row || state.no_row->status != http::status::not_found) {
+        state.allowed = state.route->allowed;
+    }
+}
+
+TOLLGATE_COLD void api_part::refuse(const http::refusal& refused, http::response& response) const {
+    respond_refusal(policies_, definition_.settings, definition_.documentation_url, refused, response);
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
+
+// <tollgate/api/detail/openapi.ipp>
+#ifndef TOLLGATE_API_DETAIL_OPENAPI_IPP
+#define TOLLGATE_API_DETAIL_OPENAPI_IPP
+
+namespace tollgate::inline v0::detail {
+namespace openapi {
+
+inline constexpr std::string_view version = "3.1.0";
+
+/// A refusal that operations share: described once in the components, and referenced by name.
+struct shared_refusal {
+    std::string_view status;  ///< the status as OpenAPI writes it
+    std::string_view name;
+    std::string_view description;
+    std::string_view field{};  ///< a field in addition to the rate limit fields
+};
+
+inline constexpr std::array refusals = {
+    shared_refusal{"400", "BadRequest", "Malformed HTTP or JSON, or more than one Authorization field."},
+    shared_refusal{"401", "Unauthorized", "Credentials are required and missing, or are invalid.", "WWW-Authenticate"},
+    shared_refusal{"403", "Forbidden", "The User-Agent field is missing, or the token's scopes do not cover the request.",
+                   "WWW-Authenticate"},
+    shared_refusal{"404", "NotFound", "The resource does not exist or does not belong to the caller."},
+    shared_refusal{"405", "MethodNotAllowed", "The path does not support this method.", "Allow"},
+    shared_refusal{"413", "ContentTooLarge", "The body is too large."},
+    shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json, or has a Content-Encoding."},
+    shared_refusal{"422", "UnprocessableContent",
+                   "A member of the body or a parameter of the query is missing or invalid; the message names it."},
+    shared_refusal{"429", "TooManyRequests", "The rate limit is exceeded.", "Retry-After"},
+    shared_refusal{"503", "ServiceUnavailable", "The service is temporarily unavailable.", "Retry-After"},
+    shared_refusal{"default", "OtherError", "Any other refusal."},
+};
+
+inline constexpr std::string_view error_schema =
+    R"({"type":"object","required":["message","documentation_url"],"properties":{)"
+    R"("message":{"type":"string"},"documentation_url":{"type":"string","format":"uri"}}})";
+
+/// A header field as components describe it.
+struct shared_field {
+    std::string_view name;
+    std::string_view description;
+    std::string_view schema;
+};
+
+inline constexpr std::string_view text_schema = R"({"type":"string"})";
+
+inline constexpr std::array rate_limit_fields = {
+    shared_field{"X-RateLimit-Limit", "Requests permitted in the current window.", R"({"type":"integer"})"},
+    shared_field{"X-RateLimit-Remaining", "Requests left in the current window.", R"({"type":"integer"})"},
+    shared_field{"X-RateLimit-Reset", "When the window resets; sent only when no requests are left.",
+                 R"({"type":"string","format":"date-time"})"},
+};
+inline constexpr std::array other_fields = {
+    shared_field{"Retry-After", "Seconds to wait.", R"({"type":"integer","minimum":1})"},
+    shared_field{"WWW-Authenticate", "The accepted schemes, or the missing scope.", text_schema},
+    shared_field{"Allow", "The methods that the path supports.", text_schema},
+};
+
+/// `v1` of `https://api.example.com/v1`, and of a URL without a path.
+[[nodiscard]] inline std::string version_of(std::string_view base_url) {
+    const std::string path = http::url::root(base_url).path;
+    return path.empty() ? "v1" : path.substr(path.rfind('/') + 1);
+}
+
+/// Written in words, because the scope of a service's route depends on the requested path.
+[[nodiscard]] inline std::string describe_access(const access_rule& access) {
+    switch (access.callers) {
+        case access_rule::kind::open: return "Needs no credentials.";
+        case access_rule::kind::any_caller: return "Needs any valid credentials.";
+        case access_rule::kind::scope: return "Needs the scope `" + std::string{access.scope} + "`.";
+        case access_rule::kind::service_read: return "Needs the scope `{service}:read` of the service in the path.";
+        case access_rule::kind::service_write: return "Needs the scope `{service}` of the service in the path.";
+    }
+    return {};
+}
+
+[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& route) noexcept {
+    if (refusal.status == "404") return !route.parameters.empty();
+    if (refusal.status == "422") return !route.notes.request_body.empty() || !route.query_parameters.empty();
+    if (refusal.status == "415") return !route.notes.request_body.empty();
+    return true;
+}
+
+/// The key of an operation in a path item: its method in lower case.
+[[nodiscard]] inline std::string operation_key(http::method method) {
+    std::string key{http::to_text(method)};
+    for (char& c : key) c = ascii_lower(c);
+    return key;
+}
+
+/// Writes one document. Each function writes a part, after the part that contains it.
+class document {
+public:
+    document(const account_service_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
+
+    void write(const route_table& routes) {
+        json_.begin_object();
+        json_.member("openapi").string(version);
+        write_info();
+        json_.member("servers").begin_array().begin_object();
+        json_.member("url").string(settings_.base_url);
+        json_.end_object().end_array();
+        if (!settings_.documentation_url.empty()) {
+            json_.member("externalDocs").begin_object();
+            json_.member("url").string(settings_.documentation_url);
+            json_.end_object();
+        }
+        write_paths(routes);
+        write_components();
+        json_.end_object();
+    }
+
+private:
+    void write_info() {
+        json_.member("info").begin_object();
+        json_.member("title").string("Account API");
+        json_.member("version").string(version_of(settings_.base_url));
+        json_.member("description").string("Every request must have a User-Agent field that names the program. Every response has the "
+                                           "rate limit fields, and every response with a status of 400 or above has the Error object.");
+        json_.member("license").begin_object();
+        json_.member("name").string(settings_.license.name);
+        if (!settings_.license.url.empty()) json_.member("url").string(settings_.license.url);
+        json_.end_object();
+        json_.end_object();
+    }
+
+    void write_paths(const route_table& routes) {
+        json_.member("paths").begin_object();
+        for (auto each = routes.begin(); each != routes.end(); ++each) {
+            const auto same_path = [each](const route& other) { return other.path == each->path; };
+            if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first row
+            json_.member_named(each->path).begin_object();
+            for (auto other = each; other != routes.end(); ++other)
+                if (same_path(*other)) write_operation(*other);
+            json_.end_object();
+        }
+        json_.end_object();
+    }
+
+    void write_operation(const route& route) {
+        json_.member_named(operation_key(route.method)).begin_object();
+        if (!route.notes.operation.empty()) json_.member("operationId").string(route.notes.operation);
+        if (!route.notes.summary.empty()) json_.member("summary").string(route.notes.summary);
+        if (!route.notes.description.empty()) json_.member("description").string(route.notes.description);
+        if (!route.notes.tag.empty()) json_.member("tags").begin_array().string(route.notes.tag).end_array();
+        json_.member("description").string(describe_access(route.access));
+        write_parameters(route);
+        write_request_body(route);
+        write_responses(route);
+        write_security(route.access);
+        json_.end_object();
+    }
+
+    void write_parameters(const route& route) {
+        if (route.parameters.empty() && route.query_parameters.empty()) return;
+        json_.member("parameters").begin_array();
+        for (const auto& each : route.parameters) write_parameter(each, true);
+        for (const auto& each : route.query_parameters) write_parameter(each, false);
+        json_.end_array();
+    }
+
+    void write_parameter(const route::parameter& each, bool in_path) {
+        json_.begin_object();
+        json_.member("name").string(each.name);
+        json_.member("in").string(in_path ? "path" : "query");
+        json_.member("required").boolean(in_path);
+        if (!each.description.empty()) json_.member("description").string(each.description);
+        json_.member("schema").begin_object();
+        switch (each.kind) {
+            case route::parameter_kind::service:
+                json_.member("type").string("string");
+                // A schema's enum is never empty, and an API may have no services.
+                if (settings_.services.services().empty()) break;
+                json_.member("enum").begin_array();
+                for (const service& known : settings_.services.services()) json_.string(known.name);
+                json_.end_array();
+                break;
+            case route::parameter_kind::id:
+            case route::parameter_kind::integer:
+                json_.member("type").string("integer");
+                json_.member("format").string("int64");
+                if (each.minimum != INT64_MIN) json_.member("minimum").integer(each.minimum);
+                if (each.maximum != INT64_MAX) json_.member("maximum").integer(each.maximum);
+                break;
+            case route::parameter_kind::text:
+                json_.member("type").string("string");
+                if (each.values.empty()) break;
+                json_.member("enum").begin_array();
+                for (const auto value : each.values) json_.string(value);
+                json_.end_array();
+                break;
+        }
+        json_.end_object().end_object();
+    }
+
+    void write_request_body(const route& route) {
+        if (route.notes.request_body.empty()) return;
+        json_.member("requestBody").begin_object();
+        if (route.notes.request_body_required) json_.member("required").boolean(true);
+        if (route.notes.request_body_bytes_max != 0)
+            json_.member("description").string("At most " + std::to_string(route.notes.request_body_bytes_max) + " bytes.");
+        write_json_content(route.notes.request_body);
+        json_.end_object();
+    }
+
+    void write_responses(const route& route) {
+        json_.member("responses").begin_object();
+        json_.member_named(std::to_string(http::to_number(route.notes.success_status))).begin_object();
+        json_.member("description").string(http::to_reason(route.notes.success_status));
+        json_.member("headers").begin_object();
+        write_rate_limit_fields();
+        if (!route.notes.success_field.empty()) {
+            json_.member_named(route.notes.success_field).begin_object();
+            json_.member("schema").value(text_schema);
+            json_.end_object();
+        }
+        json_.end_object();
+        if (!route.notes.success_body.empty()) write_json_content(route.notes.success_body);
+        json_.end_object();
+
+        for (const auto& each : refusals) {
+            if (!applies(each, route)) continue;
+            json_.member_named(each.status).begin_object();
+            write_reference("responses", each.name);
+            json_.end_object();
+        }
+        json_.end_object();
+    }
+
+    void write_security(const access_rule& access) {
+        json_.member("security").begin_array();
+        switch (access.callers) {
+            case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
+            case access_rule::kind::any_caller: write_alternative({}); break;
+            case access_rule::kind::scope: write_alternative(access.scope); break;
+            // An alternative per service, because OpenAPI has no scope that depends on a path parameter.
+            case access_rule::kind::service_read:
+                for (const service& each : settings_.services.services()) write_alternative(each.read_scope);
+                break;
+            case access_rule::kind::service_write:
+                for (const service& each : settings_.services.services()) write_alternative(each.write_scope);
+                break;
+        }
+        json_.end_array();
+    }
+
+    void write_alternative(std::string_view scope) {
+        const auto write_one = [&](std::string_view scheme) {
+            json_.begin_object();
+            json_.member_named(scheme).begin_array();
+            if (!scope.empty()) json_.string(scope);
+            json_.end_array().end_object();
+        };
+        write_one("personalToken");
+        if (settings_.has_authorization_server) write_one("oauth");
+    }
+
+    void write_components() {
+        json_.member("components").begin_object();
+
+        json_.member("schemas").begin_object();
+        json_.member("Error").value(error_schema);
+        json_.end_object();
+
+        json_.member("headers").begin_object();
+        const auto write_field = [&](const shared_field& field) {
+            json_.member_named(field.name).begin_object();
+            json_.member("description").string(field.description);
+            json_.member("schema").value(field.schema);
+            json_.end_object();
+        };
+        for (const auto& each : rate_limit_fields) write_field(each);
+        for (const auto& each : other_fields) write_field(each);
+        json_.end_object();
+
+        json_.member("responses").begin_object();
+        for (const auto& each : refusals) {
+            json_.member_named(each.name).begin_object();
+            json_.member("description").string(each.description);
+            json_.member("headers").begin_object();
+            write_rate_limit_fields();
+            if (!each.field.empty()) {
+                json_.member_named(each.field).begin_object();
+                write_reference("headers", each.field);
+                json_.end_object();
+            }
+            json_.end_object();
+            write_json_content({R"({"$ref":"#/components/schemas/Error"})"});
+            json_.end_object();
+        }
+        json_.end_object();
+
+        write_security_schemes();
+        json_.end_object();
+    }
+
+    void write_security_schemes() {
+        json_.member("securitySchemes").begin_object();
+
+        json_.member("personalToken").begin_object();
+        json_.member("type").string("http");
+        json_.member("scheme").string("basic");
+        json_.member("description").string("A personal API token: its username, and its secret as the password.");
+        json_.end_object();
+
+        if (settings_.has_authorization_server) write_oauth_scheme();
+        json_.end_object();
+    }
+
+    void write_oauth_scheme() {
+        json_.member("oauth").begin_object();
+        json_.member("type").string("oauth2");
+        json_.member("description").string("An OAuth 2.0 access token, sent as Bearer.");
+        json_.member("flows").begin_object();
+        const auto write_flow_end = [&] {
+            json_.member("tokenUrl").string(settings_.auth_url + "/user/oauth_token/");
+            json_.member("refreshUrl").string(settings_.auth_url + "/user/oauth_token/");
+            json_.member("scopes").begin_object();
+            const auto write_scope = [&](std::string_view scope, std::string_view grants) { json_.member_named(scope).string(grants); };
+            write_scope(balance_scope, "Read the user's balance.");
+            for (const service& each : settings_.services.services()) {
+                const std::string name{each.name.view()};
+                write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
+                write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
+                for (const service_scope& own : each.own_scopes) write_scope(own.name, own.text);
+            }
+            json_.end_object().end_object();
+        };
+        json_.member("authorizationCode").begin_object();
+        json_.member("authorizationUrl").string(settings_.auth_url + "/en/user/oauth/");
+        write_flow_end();
+        json_.member("clientCredentials").begin_object();
+        write_flow_end();
+        // OpenAPI 3.1 has no device flow; this is its name in 3.2, as an extension.
+        json_.member("x-deviceAuthorization").begin_object();
+        json_.member("deviceAuthorizationUrl").string(settings_.auth_url + "/user/oauth_device/");
+        write_flow_end();
+        json_.end_object().end_object();
+    }
+
+    void write_rate_limit_fields() {
+        for (const auto& each : rate_limit_fields) {
+            json_.member_named(each.name).begin_object();
+            write_reference("headers", each.name);
+            json_.end_object();
+        }
+    }
+
+    void write_json_content(const json_shape& shape) {
+        json_.member("content").begin_object().member("application/json").begin_object();
+        json_.member("schema").value(shape.schema);
+        if (!shape.example.empty()) json_.member("example").value(fill_example(shape, settings_.services));
+        json_.end_object().end_object();
+    }
+
+    void write_reference(std::string_view kind, std::string_view name) {
+        json_.member("$ref").string(std::string{"#/components/"}.append(kind).append("/").append(name));
+    }
+
+    const account_service_settings& settings_;
+    http::json_writer json_;
+};
+
+}  // namespace openapi
+
+TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings, const route_table& routes) {
+    std::string text;
+    openapi::document{settings, text}.write(routes);
+    return text;
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_API_DETAIL_OPENAPI_IPP
+
 // <tollgate/pages/detail/activity_page.ipp>
 #ifndef TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_IPP
 #define TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_IPP
@@ -45785,1504 +47494,6 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
 }  // namespace tollgate::pages
 
 #endif  // TOLLGATE_PAGES_DETAIL_WEBHOOKS_PAGE_IPP
-
-// <tollgate/manual/detail/template.ipp>
-#ifndef TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
-#define TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
-
-namespace tollgate::inline v0::manual {
-
-TOLLGATE_COLD template_values& template_values::set(std::string_view name, std::string_view text) {
-    values_.push_back({name, std::string{text}, {}, {}});
-    return *this;
-}
-
-TOLLGATE_COLD template_values& template_values::set_flag(std::string_view name, bool flag) { return set(name, flag ? "yes" : ""); }
-
-TOLLGATE_COLD template_values& template_values::set_list(std::string_view name, std::vector<template_values> list) {
-    values_.push_back({name, {}, std::move(list), {}});
-    return *this;
-}
-
-TOLLGATE_COLD template_values& template_values::set_template(std::string_view name, page_template markup) {
-    values_.push_back({name, {}, {}, markup.text()});
-    return *this;
-}
-
-TOLLGATE_COLD const template_values::value* template_values::find(std::string_view name) const noexcept {
-    for (const value& each : values_)
-        if (each.name == name) return &each;
-    return nullptr;
-}
-
-namespace detail {
-
-/// The values of a block, and those around it.
-struct template_scope {
-    const template_values& values;
-    const template_scope* outer;
-
-    [[nodiscard]] const template_values::value& find(std::string_view name) const {
-        for (const auto* each = this; each != nullptr; each = each->outer)
-            if (const auto* found = each->values.find(name)) return *found;
-        throw std::logic_error{"a template names " + std::string{name} + ", which has no value"};
-    }
-};
-
-class template_filler {
-public:
-    template_filler(std::string_view markup, std::string& out) noexcept : markup_{markup}, out_{out} {}
-
-    void fill(const template_scope& scope) {
-        if (const auto end = fill_block(scope, true); !end.empty())
-            throw std::logic_error{"a template has " + std::string{end} + " outside a block"};
-    }
-
-private:
-    // Appends the text before the next tag and returns the tag without its braces. Empty: the template has ended.
-    std::string_view next_tag(bool writes) {
-        const auto open = markup_.find("{{", at_);
-        if (writes) out_.append(markup_.substr(at_, open == std::string_view::npos ? open : open - at_));
-        at_ = markup_.size();
-        if (open == std::string_view::npos) return {};
-        const auto close = markup_.find("}}", open);
-        if (close == std::string_view::npos || close == open + 2) throw std::logic_error{"a template has an incomplete tag"};
-        const auto tag = markup_.substr(open + 2, close - open - 2);
-        at_ = close + 2;
-        const bool is_control = tag == "else" || tag.starts_with('#') || tag.starts_with('/') || tag.starts_with('>');
-        const bool begins_line = open == 0 || markup_[open - 1] == '\n';
-        if (is_control && begins_line && markup_.substr(at_).starts_with('\n')) ++at_;
-        return tag;
-    }
-
-    // Fills the rest of a block, or passes over it, and returns the tag that ends it: `else`, `/if`, `/each`, or nothing.
-    std::string_view fill_block(const template_scope& scope, bool writes) {
-        for (;;) {
-            const auto tag = next_tag(writes);
-            if (tag.empty() || tag == "else" || tag.starts_with('/')) return tag;
-            if (tag.starts_with("#if ")) fill_if(tag.substr(4), scope, writes);
-            else if (tag.starts_with("#each ")) fill_each(tag.substr(6), scope, writes);
-            else if (tag.starts_with('#')) throw std::logic_error{"a template has an unknown tag: " + std::string{tag}};
-            else if (!writes) continue;
-            else if (tag.starts_with('>')) template_filler{scope.find(tag.substr(1)).markup, out_}.fill(scope);
-            else html_writer{out_}.add("{}", scope.find(tag).text);
-        }
-    }
-
-    void fill_if(std::string_view name, const template_scope& scope, bool writes) {
-        bool holds = false;
-        if (writes) {
-            const auto& value = scope.find(name);
-            holds = !value.text.empty() || !value.list.empty();
-        }
-        auto end = fill_block(scope, writes && holds);
-        if (end == "else") end = fill_block(scope, writes && !holds);
-        expect(end, "/if");
-    }
-
-    void fill_each(std::string_view name, const template_scope& scope, bool writes) {
-        const auto begin = at_;
-        if (writes) {
-            for (const auto& each : scope.find(name).list) {
-                at_ = begin;
-                fill_block({each, &scope}, true);
-            }
-        }
-        at_ = begin;  // once more without writing: the list may be empty
-        expect(fill_block(scope, false), "/each");
-    }
-
-    static void expect(std::string_view end, std::string_view expected) {
-        if (end != expected) throw std::logic_error{"a template has a block without " + std::string{expected}};
-    }
-
-    std::string_view markup_;
-    std::size_t at_ = 0;
-    std::string& out_;
-};
-
-}  // namespace detail
-
-TOLLGATE_COLD void fill(page_template markup, const template_values& values, const template_values& outer, std::string& out) {
-    const detail::template_scope around{outer, nullptr};
-    detail::template_filler{markup.text(), out}.fill({values, &around});
-}
-
-}  // namespace tollgate::manual
-
-#endif  // TOLLGATE_MANUAL_DETAIL_TEMPLATE_IPP
-
-// <tollgate/manual/detail/api_html.ipp>
-#ifndef TOLLGATE_MANUAL_DETAIL_API_HTML_IPP
-#define TOLLGATE_MANUAL_DETAIL_API_HTML_IPP
-
-// The HTML of the documentation, except the page on OAuth. `page_template` describes the tags; pages.ipp sets their values.
-namespace tollgate::inline v0::manual {
-
-/// What all pages have in common.
-inline constexpr page_template layout = R"html(<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{title}} - Account API</title>
-<link rel="stylesheet" href="{{root}}/style.css">
-</head>
-<body>
-<a class="skip" href="#content">Skip to content</a>
-<header><div><a class="name" href="{{root}}/">Account API</a> <span class="address">{{base_url}}</span></div></header>
-<div class="columns">
-<nav aria-label="Documentation"><ul>
-{{#each pages}}
-<li><a href="{{root}}/{{path}}"{{#if is_current}} aria-current="page"{{/if}}>{{title}}</a></li>
-{{/each}}
-{{#if has_oauth}}
-<li><a href="{{auth_url}}/user/">Your account</a></li>
-{{/if}}
-</ul></nav>
-<main id="content">
-{{>content}}
-</main>
-</div>
-<footer><p>Generated from the API's settings and routes.</p></footer>
-</body>
-</html>
-)html";
-
-inline constexpr page_template error_page = R"html(<h1>{{title}}</h1><p class="lead">{{explanation}}</p>)html";
-
-/// A request to a route, and the response.
-inline constexpr page_template route_example =
-    R"html(<pre tabindex="0" role="group" aria-label="Example"><code>curl{{#if success_field}} -i{{/if}} -w '\n')html"
-    R"html({{#if changing_method}} -X {{changing_method}}{{/if}})html"
-    R"html({{#if needs_credentials}} -u "$TOKEN_USERNAME:$TOKEN_SECRET"{{/if}} {{base_url}}{{sample_path}})html"
-    R"html({{#if request_example}} \
-  -H "Content-Type: application/json" \
-  -d '{{request_example}}'{{/if}}</code></pre>
-{{#if success_example}}
-<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>{{#if success_field}}HTTP/1.1 {{status}} {{reason}}
-{{success_field}}: ...
-
-{{/if}}{{success_example}}</code></pre>
-{{/if}}
-)html";
-
-/// What a route requires.
-inline constexpr page_template route_access = R"html({{#if scope}}<code>{{scope}}</code>{{else}}{{callers}}{{/if}})html";
-
-/// The value of a path or query parameter.
-inline constexpr page_template parameter_value =
-    R"html({{#if is_service}}{{#each services}}<code>{{service}}</code> {{/each}}{{/if}}{{#if is_id}}the {{name}}'s ID, an integer{{/if}})html"
-    R"html({{#if is_integer}}an integer{{#if minimum}} from {{minimum}}{{/if}}{{#if maximum}} to {{maximum}}{{/if}}{{/if}})html"
-    R"html({{#if is_text}}text{{/if}})html";
-
-inline constexpr page_template overview_page = R"html(<h1>Account API</h1>
-<p class="lead">A JSON API over HTTP that gives programs access to users' accounts at several services.</p>
-<dl class="facts">
-<dt>Base URL</dt><dd><code>{{base_url}}</code></dd>
-<dt>Services</dt><dd>{{#each services}}<code>{{service}}</code> {{/each}}</dd>
-<dt>Without credentials</dt><dd>{{anonymous_quota}} per client address</dd>
-<dt>With credentials</dt><dd>{{user_quota}} per user</dd>
-{{#if has_openapi}}
-<dt>Description</dt><dd><a href="{{base_url}}/openapi.json">OpenAPI 3.1</a></dd>
-{{/if}}
-</dl>
-{{#each first_open_route}}
-<h2>A first request</h2>
-<p>This request needs no credentials:</p>
-{{>route_example}}
-{{/each}}
-{{#each first_scope_route}}
-<p>This request needs a <a href="{{root}}/authentication/">personal API token</a>:</p>
-{{>route_example}}
-{{/each}}
-<h2>More</h2>
-<ul class="cards">
-{{#each pages}}
-{{#if path}}
-<li><a href="{{root}}/{{path}}"><strong>{{title}}</strong><span>{{summary}}</span></a></li>
-{{/if}}
-{{/each}}
-</ul>
-)html";
-
-inline constexpr page_template requests_page = R"html(<h1>Requests</h1>
-<p class="lead">Requests and responses are JSON over HTTP/1.1.</p>
-<h2 id="address">Base URL</h2>
-<p>All URLs begin with <code>{{base_url}}</code>. The last part is the version. New members may be added to a version at any time:
-ignore members that you do not know.</p>
-<p>Paths must match exactly. A trailing slash, an empty segment or a percent-encoded character results in a
-<strong>404</strong>.</p>
-<h2 id="user-agent">User-Agent</h2>
-<p>Every request must have a <code>User-Agent</code> field that names your program; please include contact
-information. A request without a User-Agent, or with an empty one, gets a <strong>403</strong>.</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>User-Agent: inventory-sync/2.1 (ops@example.com)</code></pre>
-<h2 id="bodies">Bodies</h2>
-<p>GET requests take parameters in the query. POST, PUT and PATCH requests take one JSON object as the body, with
-<code>Content-Type: application/json</code>.</p>
-<ul>
-<li>Any other media type and any <code>Content-Encoding</code> get a <strong>415</strong>. A body larger than the server's limit,
-usually {{body_kibibytes}} KiB, gets a <strong>413</strong>.</li>
-<li>A body that is not a JSON object in UTF-8 gets a <strong>400</strong>. So do duplicate members, bytes after the
-object, and nesting deeper than {{json_depth_max}}.</li>
-<li>A missing or invalid member gets a <strong>422</strong>; the message names the member. Unknown members are
-ignored.</li>
-</ul>
-<h2 id="formats">Formats</h2>
-<div class="table" tabindex="0" role="region" aria-label="Table: Value, Format"><table>
-<thead><tr><th scope="col">Value</th><th scope="col">Format</th></tr></thead>
-<tbody>
-<tr><th scope="row">Times</th><td>ISO 8601 in UTC, to the second:
-<code>2026-11-21T09:30:00Z</code></td></tr>
-<tr><th scope="row">Money</th><td>A JSON number with exact digits. Parse it as a decimal: a binary float would round
-it.</td></tr>
-<tr><th scope="row">Currencies</th><td>ISO 4217 codes</td></tr>
-<tr><th scope="row">IDs</th><td>Integers from 1 to <code>9223372036854775807</code></td></tr>
-<tr><th scope="row">Lists</th><td>A complete array, which may be empty</td></tr>
-</tbody>
-</table></div>
-<h2 id="methods">Methods</h2>
-<p>HEAD works wherever GET does. OPTIONS returns 204 with an <code>Allow</code> field. Any other method that a path does
-not support gets a <strong>405</strong>, also with <code>Allow</code>; a method that does not exist gets a <strong>501</strong>.</p>
-)html";
-
-inline constexpr page_template authentication_page = R"html(<h1>Authentication</h1>
-<p class="lead">Send credentials in one <code>Authorization</code> field.</p>
-<div class="table" tabindex="0" role="region" aria-label="Table: Credentials, Access to, Sent as"><table>
-<thead><tr><th scope="col">Credentials</th><th scope="col">Access to</th><th scope="col">Sent as</th></tr></thead>
-<tbody>
-<tr><th scope="row">Personal API token</th><td>Its owner's accounts</td><td>HTTP Basic: the token
-username, and the token secret as the password</td></tr>
-{{#if has_oauth}}
-<tr><th scope="row">OAuth access token</th><td>The accounts of the user who authorized the application</td>
-<td><code>Authorization: Bearer</code> and the token</td></tr>
-{{/if}}
-</tbody>
-</table></div>
-<p>Public endpoints work without credentials, within a <a href="{{root}}/rate-limits/">lower
-limit</a>.</p>
-<h2 id="personal-tokens">Personal API tokens</h2>
-{{#if has_oauth}}
-<p>Create one in your account's settings, under <a href="{{auth_url}}/en/user/settings/tokens/">Tokens</a>, with
-the <a href="{{root}}/scopes/">scopes</a> that it needs.</p>
-{{else}}
-<p>The operator of this API issues them.</p>
-{{/if}}
-<p>A token has a username and a secret. The secret is shown once, when the token is created. Treat it like a
-password: keep it out of source code and logs.</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -u "$TOKEN_USERNAME:$TOKEN_SECRET" {{first_own_url}}</code></pre>
-{{#if has_oauth}}
-<h2 id="access-tokens">OAuth access tokens</h2>
-<p>An access token is valid for <code>expires_in</code> seconds, or until the user revokes access.</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' -H "Authorization: Bearer $ACCESS_TOKEN" {{first_own_url}}</code></pre>
-<p><a href="{{root}}/oauth/">OAuth</a> describes how to get one.</p>
-{{/if}}
-<h2 id="refusals">Failed authentication</h2>
-<p>A request gets a <strong>401</strong> if it lacks required credentials, or if its credentials are invalid, even if
-the endpoint requires none. The <code>WWW-Authenticate</code> fields name the schemes;
-<code>error="invalid_token"</code> means that the credentials are unknown, revoked or expired.</p>
-<ul>
-<li>The scheme is not case-sensitive; the credentials are.</li>
-<li>A personal token works with Basic only.</li>
-<li>Two <code>Authorization</code> fields get a <strong>400</strong>. Credentials in the URL are ignored.</li>
-</ul>
-)html";
-
-inline constexpr page_template scopes_page = R"html(<h1>Scopes</h1>
-<p class="lead">Scopes limit what a token can do.</p>
-<div class="table" tabindex="0" role="region" aria-label="Table: Scope, Grants"><table>
-<thead><tr><th scope="col">Scope</th><th scope="col">Grants</th></tr></thead>
-<tbody>
-<tr><td><code>{{balance_scope}}</code></td><td>Reading the user&#39;s balance</td></tr>
-{{#each services}}
-<tr><td><code>{{read_scope}}</code></td><td>Reading the user&#39;s {{service}} accounts, and managing their webhooks</td></tr>
-<tr><td><code>{{write_scope}}</code></td><td>Reading and changing the user&#39;s {{service}} accounts</td></tr>
-{{#each own_scopes}}
-<tr><td><code>{{scope}}</code></td><td>{{text}}</td></tr>
-{{/each}}
-{{/each}}
-</tbody>
-</table></div>
-<p>A service's scope includes the other scopes of the service. No scope gives access to another service, and no other
-scope includes <code>{{balance_scope}}</code>.</p>
-<h2 id="needed">Required scopes</h2>
-<div class="table" tabindex="0" role="region" aria-label="Table: Endpoint, Requires"><table>
-<thead><tr><th scope="col">Endpoint</th><th scope="col">Requires</th></tr></thead>
-<tbody>
-{{#each routes}}
-<tr><td><code>{{method}} {{path}}</code></td><td>{{>route_access}}</td></tr>
-{{/each}}
-</tbody>
-</table></div>
-<h2 id="refusals">Missing scopes</h2>
-<p>The response is a <strong>403</strong>; its <code>WWW-Authenticate</code> field names the missing scope:
-<code>error="insufficient_scope", scope="..."</code>. A 403 without that field is about the
-<a href="{{root}}/requests/#user-agent">User-Agent</a>.</p>
-)html";
-
-inline constexpr page_template rate_limits_page = R"html(<h1>Rate limits</h1>
-<p class="lead">Every response says how many requests are left.</p>
-<div class="table" tabindex="0" role="region" aria-label="Table: Requests, Limit, Counted for"><table>
-<thead><tr><th scope="col">Requests</th><th scope="col">Limit</th><th scope="col">Counted for</th></tr></thead>
-<tbody>
-<tr><th scope="row">With credentials</th><td>{{user_quota}}</td><td>The user, across all tokens</td></tr>
-<tr><th scope="row">With no or invalid credentials</th><td>{{anonymous_quota}}</td><td>The client's address; for IPv6, its /64
-network</td></tr>
-</tbody>
-</table></div>
-<p>The operator can set a different limit for a user; the change takes effect immediately.</p>
-<h2 id="windows">Windows</h2>
-<p>A window begins with the first request. When it ends, the full limit is available again. Requests that exceed the
-limit are not counted. All others are, including those that fail for another reason. Exceptions: CORS preflight requests, and
-requests that are refused as invalid HTTP (malformed, headers too large, 417, 421).</p>
-<h2 id="fields">Fields</h2>
-<div class="table" tabindex="0" role="region" aria-label="Table: Field, Meaning"><table>
-<thead><tr><th scope="col">Field</th><th scope="col">Meaning</th></tr></thead>
-<tbody>
-<tr><td><code>X-RateLimit-Limit</code></td><td>Requests permitted in the window</td></tr>
-<tr><td><code>X-RateLimit-Remaining</code></td><td>Requests left in it</td></tr>
-<tr><td><code>X-RateLimit-Reset</code></td><td>When the window ends; sent only when no requests are left</td></tr>
-<tr><td><code>Retry-After</code></td><td>Seconds to wait, with a 429</td></tr>
-</tbody>
-</table></div>
-<h2 id="exceeded">Exceeded limits</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>HTTP/1.1 429 Too Many Requests
-X-RateLimit-Limit: {{anonymous_requests}}
-X-RateLimit-Remaining: 0
-X-RateLimit-Reset: 2026-11-21T10:00:00Z
-Retry-After: 1740</code></pre>
-<p>Wait until the window ends before you send another request.</p>
-)html";
-
-inline constexpr page_template errors_page = R"html(<h1>Errors</h1>
-<p class="lead">Every response with a status of 400 or above has a JSON body.</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>&#123;
-  "message": "Not Found",
-  "documentation_url": "{{errors_url}}"
-&#125;</code></pre>
-<p>The message is for developers and may change; programs should use the status. The URL links to the page that explains the
-error.</p>
-<h2 id="statuses">Statuses</h2>
-<div class="table" tabindex="0" role="region" aria-label="Table: Status, Meaning"><table>
-<thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead>
-<tbody>
-<tr id="status-400"><th scope="row">400 Bad Request</th><td>Malformed HTTP or JSON, or two Authorization fields. Fix the request before you send it again.</td></tr>
-<tr id="status-401"><th scope="row">401 Unauthorized</th><td>Credentials are missing or invalid.</td></tr>
-<tr id="status-403"><th scope="row">403 Forbidden</th><td>The User-Agent is missing, or the token lacks a scope; see WWW-Authenticate.</td></tr>
-<tr id="status-404"><th scope="row">404 Not Found</th><td>The resource does not exist, or belongs to another user.</td></tr>
-<tr id="status-405"><th scope="row">405 Method Not Allowed</th><td>The path does not support this method; see Allow.</td></tr>
-<tr id="status-408"><th scope="row">408 Request Timeout</th><td>The request did not arrive in time.</td></tr>
-<tr id="status-413"><th scope="row">413 Content Too Large</th><td>The body is too large.</td></tr>
-<tr id="status-414"><th scope="row">414 URI Too Long</th><td>The URL is too long.</td></tr>
-<tr id="status-415"><th scope="row">415 Unsupported Media Type</th><td>The body is not application/json, or has a Content-Encoding.</td></tr>
-<tr id="status-417"><th scope="row">417 Expectation Failed</th><td>The Expect field asks for something other than 100-continue.</td></tr>
-<tr id="status-421"><th scope="row">421 Misdirected Request</th><td>The Host field names another server.</td></tr>
-<tr id="status-422"><th scope="row">422 Unprocessable Content</th><td>A member of the body is missing or invalid; the message names it.</td></tr>
-<tr id="status-429"><th scope="row">429 Too Many Requests</th><td>The rate limit is exceeded; wait for the number of seconds in Retry-After.</td></tr>
-<tr id="status-431"><th scope="row">431 Request Header Fields Too Large</th><td>There are too many header fields, or they are too long.</td></tr>
-<tr id="status-500"><th scope="row">500 Internal Server Error</th><td>A server error. The request may or may not have taken effect.</td></tr>
-<tr id="status-501"><th scope="row">501 Not Implemented</th><td>The request method is unknown.</td></tr>
-<tr id="status-503"><th scope="row">503 Service Unavailable</th><td>Temporarily overloaded or unavailable; try again after the time in Retry-After.</td></tr>
-</tbody>
-</table></div>
-)html";
-
-inline constexpr page_template webhooks_page = R"html(<h1>Webhooks</h1>
-<p class="lead">A webhook sends one type of an account's events to your URL.</p>
-<h2 id="events">Events</h2>
-<div class="table" tabindex="0" role="region" aria-label="Table: Service, Events"><table>
-<thead><tr><th scope="col">Service</th><th scope="col">Events</th></tr></thead>
-<tbody>
-{{#each services}}
-<tr><th scope="row">{{service}}</th><td>{{#each events}}<code>{{event}}</code> {{/each}}</td></tr>
-{{/each}}
-</tbody>
-</table></div>
-<h2 id="requests">Requests</h2>
-{{#each hook_routes}}
-<p>{{summary}}</p>
-{{>route_example}}
-{{/each}}
-<h2 id="secret">The secret</h2>
-<p>The response that creates a webhook contains the signing secret in <code>X-Hook-Secret</code>. Store it: it is not shown
-again.</p>
-<h2 id="rules">Rules</h2>
-<ul>
-<li>An account has at most {{hooks_per_event_max}} webhooks for one event. Several webhooks may use the same event and URL.</li>
-<li>The URL is an absolute http or https URL of at most {{target_url_bytes_max}} bytes, without a username, password or fragment.</li>
-<li>Addresses in private networks are refused, unless the operator allows them.</li>
-<li>The URL is listed exactly as it was sent.</li>
-<li><code>source</code> is <code>api</code> for a webhook created through the API, and <code>manual</code> for one created
-on the settings page.</li>
-</ul>
-<h2 id="deliveries">Deliveries</h2>
-<p>Each delivery is a POST with a JSON body, signed as specified by
-<a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Any Standard Webhooks library can verify it:</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>webhook-id: msg_...
-webhook-timestamp: 1700000000
-webhook-signature: v1,...
-
-{"type": "...", "timestamp": "2023-11-14T22:13:20Z", "service": "...", "account": 1, "data": ...}</code></pre>
-<ul>
-<li>The signature is the HMAC-SHA256 of <code>id.timestamp.body</code>, in base64. The key is the part of the secret after
-<code>whsec_</code>, decoded from base64. For {{secret_overlap}} after a secret is replaced, the field has several signatures, separated by
-spaces. Verify the raw bytes of the body.</li>
-<li>Respond with a 2xx, by default within {{attempt_timeout}}. A redirect counts as a failure.</li>
-<li>A failed delivery is retried, by default for more than a day. <code>Retry-After</code> is honored within limits. A 410, or by
-default {{disabled_after}} without a success, disables the webhook until its owner enables it again.</li>
-<li>A delivery may arrive more than once, with the same <code>webhook-id</code>.</li>
-</ul>
-)html";
-
-inline constexpr page_template endpoints_page = R"html(<h1>Endpoints</h1>
-<p class="lead">All paths are below <code>{{base_url}}</code>.</p>
-<div class="table" tabindex="0" role="region" aria-label="Table: Endpoint, Description"><table>
-<thead><tr><th scope="col">Endpoint</th><th scope="col">Description</th></tr></thead>
-<tbody>
-{{#each routes}}
-<tr><td><a href="#{{anchor}}"><code>{{method}} {{path}}</code></a></td><td>{{summary}}</td></tr>
-{{/each}}
-</tbody>
-</table></div>
-{{#each routes}}
-<section class="operation">
-<h2 id="{{anchor}}"><span class="method {{method_class}}">{{method}}</span> <code>{{path}}</code></h2>
-<p>{{summary}}</p>
-<dl class="facts"><dt>Requires</dt><dd>{{>route_access}}</dd><dt>Returns</dt><dd>{{status}} {{reason}}{{#if success_field}}, with <code>{{success_field}}</code>{{/if}}</dd></dl>
-{{#if path_parameters}}
-<div class="table" tabindex="0" role="region" aria-label="Table: Path parameter, Value"><table>
-<thead><tr><th scope="col">Path parameter</th><th scope="col">Value</th></tr></thead>
-<tbody>
-{{#each path_parameters}}
-<tr><td><code>{{name}}</code></td><td>{{>parameter_value}}</td></tr>
-{{/each}}
-</tbody>
-</table></div>
-{{/if}}
-{{#if query_parameters}}
-<div class="table" tabindex="0" role="region" aria-label="Table: Query parameter, optional, Value"><table>
-<thead><tr><th scope="col">Query parameter, optional</th><th scope="col">Value</th></tr></thead>
-<tbody>
-{{#each query_parameters}}
-<tr><td><code>{{name}}</code></td><td>{{>parameter_value}}</td></tr>
-{{/each}}
-</tbody>
-</table></div>
-{{/if}}
-{{>route_example}}
-</section>
-{{/each}}
-)html";
-
-}  // namespace tollgate::manual
-
-#endif  // TOLLGATE_MANUAL_DETAIL_API_HTML_IPP
-
-// <tollgate/manual/detail/describe.hpp>
-#ifndef TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
-#define TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
-
-// Values in the form in which people write them.
-namespace tollgate::inline v0::manual {
-
-/// `1,000`.
-[[nodiscard]] inline std::string with_separators(std::uint64_t number) {
-    auto digits = std::to_string(number);
-    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-        digits.insert(static_cast<std::size_t>(at), ",");
-    return digits;
-}
-
-[[nodiscard]] inline std::string describe_window(seconds window) {
-    switch (window.count()) {
-        case 1: return "second";
-        case 60: return "minute";
-        case 60 * 60: return "hour";
-        case 24 * 60 * 60: return "day";
-        default: return with_separators(static_cast<std::uint64_t>(window.count())) + " seconds";
-    }
-}
-
-/// `1 hour`, `30 days`: in the largest unit that leaves no remainder.
-[[nodiscard]] inline std::string describe_duration(seconds duration) {
-    struct unit {
-        std::int64_t length;
-        std::string_view name;
-    };
-    constexpr unit units[] = {{24 * 60 * 60, " day"}, {60 * 60, " hour"}, {60, " minute"}, {1, " second"}};
-    const auto* fits = units;
-    while (fits->length > 1 && (duration.count() == 0 || duration.count() % fits->length != 0)) ++fits;
-    const auto count = duration.count() / fits->length;
-    return with_separators(static_cast<std::uint64_t>(count)).append(fits->name).append(count == 1 ? "" : "s");
-}
-
-[[nodiscard]] inline std::string describe(const quota& quota) {
-    return with_separators(quota.requests) + (quota.requests == 1 ? " request per " : " requests per ") + describe_window(quota.window);
-}
-
-/// An example path that can be requested as it is: real services, and numbers for ids.
-[[nodiscard]] inline std::string sample_path(const route& route, const service_catalog& services) {
-    std::string path{route.path};
-    for (const auto& each : route.parameters) {
-        const auto place = std::string{"{"}.append(each.name).append("}");
-        std::string_view value = "name";
-        if (each.kind == route::parameter_kind::id) value = "1";
-        if (each.kind == route::parameter_kind::service && !services.services().empty())
-            value = services.services().front().name;
-        path.replace(path.find(place), place.size(), value);
-    }
-    return path;
-}
-
-[[nodiscard]] inline std::string lower_case(std::string_view text) {
-    std::string lower{text};
-    for (char& c : lower) c = tollgate::detail::ascii_lower(c);
-    return lower;
-}
-
-/// The anchor of a route on its page. Unique: no two routes of a table have the same method and path.
-[[nodiscard]] inline std::string anchor_of(const route& route) {
-    if (!route.notes.operation.empty()) return std::string{route.notes.operation};
-    return lower_case(http::to_text(route.method)).append(route.path);
-}
-
-}  // namespace tollgate::manual
-
-#endif  // TOLLGATE_MANUAL_DETAIL_DESCRIBE_HPP
-
-// <tollgate/manual/detail/oauth_html.ipp>
-#ifndef TOLLGATE_MANUAL_DETAIL_OAUTH_HTML_IPP
-#define TOLLGATE_MANUAL_DETAIL_OAUTH_HTML_IPP
-
-// The HTML of the page on OAuth. `page_template` describes the tags; pages.ipp sets their values.
-namespace tollgate::inline v0::manual {
-
-/// The page to which every error of the authorization server leads: what an application does from its registration on.
-inline constexpr page_template oauth_page = R"html(<h1>OAuth 2.0</h1>
-<p class="lead">Applications use the authorization code grant of RFC 6749 to access users' accounts without seeing their
-passwords.</p>
-<dl class="facts">
-<dt>Authorization page</dt><dd><code>{{auth_url}}/en/user/oauth/</code></dd>
-<dt>Token endpoint</dt><dd><code>{{auth_url}}/user/oauth_token/</code></dd>
-<dt>Revocation</dt><dd><code>{{auth_url}}/user/oauth_revoke/</code></dd>
-<dt>Introspection</dt><dd><code>{{auth_url}}/user/oauth_introspect/</code></dd>
-<dt>Device authorization</dt><dd><code>{{auth_url}}/user/oauth_device/</code></dd>
-<dt>Metadata</dt><dd><a href="{{auth_url}}/.well-known/oauth-authorization-server">RFC 8414</a></dd>
-</dl>
-<h2 id="register">Register the application</h2>
-<p>Go to your account's settings, under <a href="{{auth_url}}/en/user/settings/applications/">Applications</a>. A name and a website are
-required; redirect URLs are recommended. You get a client ID and a client secret. The secret is shown once; keep it on a
-server, never in a program that you distribute: such a program is a <a href="#public">public client</a>. After you create a new
-secret, the old one stays valid until you remove it.</p>
-{{#if registers_applications}}
-<p>A program may also register itself (RFC 7591): send <code>client_name</code>, <code>redirect_uris</code> and
-<code>token_endpoint_auth_method</code> as a JSON object to <code>{{auth_url}}/user/oauth_register/</code>. It must use
-<a href="#pkce">PKCE</a>, and its users are asked each time.</p>
-{{/if}}
-{{#if reads_client_documents}}
-<p>Or it needs no registration: its <code>client_id</code> is the https URL of a JSON document with the same members and
-<code>client_id</code> (a client ID metadata document). The same rules apply.</p>
-{{/if}}
-<h2 id="authorization">1. Send the user's browser to the authorization page</h2>
-<pre tabindex="0" role="group"
-aria-label="Example"><code>{{auth_url}}/en/user/oauth/?client_id=$CLIENT_ID&amp;response_type=code&amp;scope={{balance_scope}}&amp;state=$STATE</code></pre>
-<div class="table" tabindex="0" role="region" aria-label="Table: Parameter, Required, Value"><table>
-<thead><tr><th scope="col">Parameter</th><th scope="col">Required</th><th scope="col">Value</th></tr></thead>
-<tbody>
-<tr><td><code>client_id</code></td><td>yes</td><td>The application's client ID</td></tr>
-<tr><td><code>response_type</code></td><td>yes</td><td><code>code</code></td></tr>
-<tr><td><code>scope</code></td><td>yes</td><td><a href="../scopes/">Scopes</a>, separated by commas or spaces</td></tr>
-<tr><td><code>redirect_uri</code></td><td>no</td><td>A registered redirect URL, exactly as registered. Required unless exactly one
-is registered. If none is registered, any URL with the website's scheme, host and port</td></tr>
-<tr><td><code>state</code></td><td>no</td><td>A random string that you keep with the user's session</td></tr>
-<tr><td><code>code_challenge</code></td><td>no</td><td><a href="#pkce">PKCE</a></td></tr>
-<tr><td><code>code_challenge_method</code></td><td>no</td><td><code>S256</code>, with a challenge</td></tr>
-<tr><td><code>resource</code></td><td>no</td><td>The URL of the API or of a part of it that the tokens are for (RFC 8707);
-may be repeated. Other parts refuse these tokens</td></tr>
-<tr><td><code>prompt</code></td><td>no</td><td>As in OpenID Connect: <code>login</code>, <code>consent</code> and
-<code>select_account</code> ask a user who would not be asked otherwise; <code>none</code> never shows a page</td></tr>
-<tr><td><code>login_hint</code></td><td>no</td><td>A username to begin with, if the user has to sign in</td></tr>
-</tbody>
-</table></div>
-<p>For a registered redirect to <code>http://127.0.0.1</code> or <code>http://[::1]</code>, any port is
-accepted, so that a program can listen on any free port.</p>
-<p>The user signs in, reviews the request, and allows or denies it. A user who has already granted all of these scopes to
-the application is not asked again, unless it is a <a href="#public">public client</a>.</p>
-{{#each one_page_services}}
-<p>For users of {{service}}, <code>{{auth_url}}/en/{{service}}/oauth/</code> takes the same parameters, combines sign-in and consent
-on one page, and asks the user each time.</p>
-{{/each}}
-<h2 id="answer">2. Read the response</h2>
-<p>The browser returns to the redirect URL with these query parameters:</p>
-<div class="table" tabindex="0" role="region" aria-label="Table: Parameter, Value"><table>
-<thead><tr><th scope="col">Parameter</th><th scope="col">Value</th></tr></thead>
-<tbody>
-<tr><td><code>code</code></td><td>Sent if the user allowed access; valid once, for {{code_lifetime}}</td></tr>
-<tr><td><code>error</code>, <code>error_description</code></td><td>Sent instead of a code; see <a
-href="#errors">Errors</a></td></tr>
-<tr><td><code>state</code></td><td>As you sent it. If it differs from the one that you stored, stop: the response is not for your
-request</td></tr>
-<tr><td><code>iss</code></td><td><code>{{auth_url}}</code>. Check it if your application uses several servers (RFC 9207)</td></tr>
-</tbody>
-</table></div>
-<p>For an unknown <code>client_id</code> or an unregistered <code>redirect_uri</code>, the user sees an error
-page and is not redirected.</p>
-<h2 id="exchange">3. Exchange the code</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_token/ \
-  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
-  -d grant_type=authorization_code -d code="$CODE"</code></pre>
-<pre class="answer" tabindex="0" role="group"
-aria-label="Response"><code>&#123;"access_token": "tga_...", "expires_in": {{access_token_seconds}}, "token_type": "bearer",
- "scope": "{{balance_scope}}", "refresh_token": "tgr_..."&#125;</code></pre>
-<p>Send the parameters as a form or as a JSON object, and the client credentials in the same body or with HTTP Basic.
-<code>redirect_uri</code> is optional if the application has exactly one registered redirect URL, and required otherwise. If sent,
-it must be the URL to which the browser returned.
-<code>state</code> is ignored here.</p>
-<p>A wrong client secret leaves the code valid. If a code is exchanged twice, the tokens that were issued for it are
-revoked.</p>
-<p>Use the access token as described in <a href="../authentication/#access-tokens">Authentication</a>.</p>
-<h2 id="refresh">4. Get another access token</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_token/ \
-  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" \
-  -d grant_type=refresh_token -d refresh_token="$REFRESH_TOKEN"</code></pre>
-<p>Add <code>scope</code> to get a token with fewer scopes.</p>
-{{#if rotates_all_refresh_tokens}}
-<p>The response has a new refresh token, which replaces the old one.</p>
-{{else}}
-<p>The response has no <code>refresh_token</code>: the old one stays valid. Only a <a href="#public">public
-client</a> gets a new one, which replaces the old one.</p>
-{{/if}}
-<p>A refresh token that was replaced returns the same new one for another {{rotation_grace}}, in case a response was lost. If it is
-used after that, it may have been stolen, so everything that the user granted to the application is revoked.</p>
-<h2 id="lifetimes">Lifetimes</h2>
-<div class="table" tabindex="0" role="region" aria-label="Table: Credential, Valid for"><table>
-<thead><tr><th scope="col">Credential</th><th scope="col">Valid for</th></tr></thead>
-<tbody>
-<tr><th scope="row">Code</th><td>{{code_lifetime}}, once</td></tr>
-<tr><th scope="row">Access token</th><td>{{access_token_lifetime}}; see <code>expires_in</code></td></tr>
-<tr><th scope="row">Refresh token</th><td>{{refresh_token_lifetime}} since its last use, at most {{refresh_token_end}}</td></tr>
-</tbody>
-</table></div>
-<p>All of them become invalid immediately when the user revokes access or the application is deleted.</p>
-<h2 id="public">Public clients</h2>
-<p>Mobile, desktop, command-line and single-page applications cannot keep a secret. Register them as public clients: they send
-their <code>client_id</code> alone, must use <a href="#pkce">PKCE</a>, and must register every redirect URL; schemes such as
-<code>com.example.app:/back</code> are allowed. Without a redirect URL, they can only use the device flow below. Users are asked
-each time.</p>
-<h2 id="devices">Devices</h2>
-<p>A device without a browser requests a code (RFC 8628), shows it to its user, and polls the token endpoint:</p>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_device/ -d client_id="$CLIENT_ID" -d scope={{balance_scope}}
-curl -w '\n' {{auth_url}}/user/oauth_token/ -d client_id="$CLIENT_ID" -d device_code="$DEVICE_CODE" \
-  -d grant_type=urn:ietf:params:oauth:grant-type:device_code</code></pre>
-<p>The user types the code at <code>{{auth_url}}/en/user/device/</code>. Codes are valid for {{device_code_lifetime}}. Poll every {{device_poll_interval}}; after
-each <code>slow_down</code>, add 5 seconds to the interval.</p>
-<h2 id="client-credentials">Access to your own account</h2>
-<p>If you allow it on the application's edit page, the application gets tokens for your own accounts with
-<code>grant_type=client_credentials</code> and a <code>scope</code>, without a consent page.</p>
-<h2 id="introspection">Introspection</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_introspect/ \
-  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$TOKEN"</code></pre>
-<p>Returns what a token of the application grants (RFC 7662), or <code>&#123;"active": false&#125;</code>. The operator's
-resource servers may ask about every access token.</p>
-<h2 id="pkce">PKCE</h2>
-<p>Send the base64url-encoded SHA-256 hash of a random string as <code>code_challenge</code> in the authorization request, and the
-string itself as <code>code_verifier</code> in the exchange (RFC 7636). If the request had a challenge, the exchange requires the
-verifier; if it had none, the exchange must not have one.</p>
-<h2 id="revocation">Revocation</h2>
-<pre tabindex="0" role="group" aria-label="Example"><code>curl -w '\n' {{auth_url}}/user/oauth_revoke/ \
-  -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET" -d token="$REFRESH_TOKEN"</code></pre>
-<p>Revokes a token of the application (RFC 7009). Revoking a refresh token also revokes the access tokens issued with it.
-The response is 200 and <code>&#123;&#125;</code> whether or not the token existed.</p>
-<h2 id="errors">Errors</h2>
-<p>Errors of the token endpoint have the members of RFC 6749 and those of every <a href="../errors/">Error object</a>:</p>
-<pre class="answer" tabindex="0" role="group" aria-label="Response"><code>&#123;"error": "invalid_grant", "error_description": "...",
- "message": "...", "documentation_url": "..."&#125;</code></pre>
-<div class="table" tabindex="0" role="region" aria-label="Table: error, Sent as, Meaning"><table>
-<thead><tr><th scope="col">error</th><th scope="col">Sent as</th><th scope="col">Meaning</th></tr></thead>
-<tbody>
-<tr id="error-invalid_request"><td><code>invalid_request</code></td><td>both</td><td>A parameter is missing, repeated or invalid; the description names it.</td></tr>
-<tr id="error-invalid_scope"><td><code>invalid_scope</code></td><td>both</td><td>An unknown scope or, on a refresh, a scope that was not granted.</td></tr>
-<tr id="error-invalid_target"><td><code>invalid_target</code></td><td>both</td><td>resource is not one of this API, or, at the token endpoint, not one that the authorization request named.</td></tr>
-<tr id="error-access_denied"><td><code>access_denied</code></td><td>redirect</td><td>The user denied access.</td></tr>
-<tr id="error-login_required"><td><code>login_required</code></td><td>redirect</td><td>With prompt=none: the user is not signed in.</td></tr>
-<tr id="error-consent_required"><td><code>consent_required</code></td><td>redirect</td><td>With prompt=none: the user would have to be asked for consent.</td></tr>
-<tr id="error-unsupported_response_type"><td><code>unsupported_response_type</code></td><td>redirect</td><td>Only code is supported.</td></tr>
-<tr id="error-invalid_client"><td><code>invalid_client</code></td><td>401 or 429</td><td>No application has this client_id and client_secret; 429 after too many attempts.</td></tr>
-<tr id="error-invalid_grant"><td><code>invalid_grant</code></td><td>400</td><td>The code or refresh token is unknown, expired, used, revoked or another application&#39;s, or redirect_uri or code_verifier is wrong. Send the user to the authorization page again.</td></tr>
-<tr id="error-authorization_pending"><td><code>authorization_pending</code></td><td>400</td><td>The user has not answered yet. Poll again after the interval.</td></tr>
-<tr id="error-slow_down"><td><code>slow_down</code></td><td>400</td><td>The device polls too often.</td></tr>
-<tr id="error-expired_token"><td><code>expired_token</code></td><td>400</td><td>The device code has expired. Request a new one.</td></tr>
-<tr id="error-unauthorized_client"><td><code>unauthorized_client</code></td><td>400</td><td>The application may not use this grant_type.</td></tr>
-<tr id="error-unsupported_grant_type"><td><code>unsupported_grant_type</code></td><td>400</td><td>grant_type is not one of those above.</td></tr>
-<tr id="error-invalid_redirect_uri"><td><code>invalid_redirect_uri</code></td><td>400</td><td>At the registration endpoint: a redirect URL is missing or not allowed.</td></tr>
-<tr id="error-invalid_client_metadata"><td><code>invalid_client_metadata</code></td><td>400</td><td>At the registration endpoint: the description names the member.</td></tr>
-<tr id="error-temporarily_unavailable"><td><code>temporarily_unavailable</code></td><td>both, 429 or 503</td><td>Try again later, after Retry-After if it is sent.</td></tr>
-<tr id="error-server_error"><td><code>server_error</code></td><td>both, 500</td><td>A server error.</td></tr>
-</tbody>
-</table></div>
-<p>The token endpoint uses status <strong>400</strong> unless the table says otherwise.</p>
-<h2 id="limits">Limits</h2>
-<p>Code exchanges are not limited. An application that refreshes too often for one user gets a <strong>429</strong> with
-<code>Retry-After</code>. Wrong client credentials count against the <a href="../rate-limits/">rate
-limit</a> of the client's address. When it is exceeded, wrong credentials get a <strong>429</strong>, and valid ones still
-work.</p>
-)html";
-
-}  // namespace tollgate::manual
-
-#endif  // TOLLGATE_MANUAL_DETAIL_OAUTH_HTML_IPP
-
-// <tollgate/manual/detail/pages.ipp>
-#ifndef TOLLGATE_MANUAL_DETAIL_PAGES_IPP
-#define TOLLGATE_MANUAL_DETAIL_PAGES_IPP
-
-// The values that the templates name.
-namespace tollgate::inline v0::manual {
-
-namespace detail {
-
-struct page_entry {
-    std::string_view path;
-    std::string_view title;
-    std::string_view summary;  // on the overview
-    page_template content;
-    bool needs_oauth = false;
-};
-
-// In the order of the navigation. Error objects link to the paths of `pipeline::topic` and to `oauth/`.
-inline constexpr page_entry page_entries[] = {
-    {"", "Overview", "What the API does, and a first request.", overview_page},
-    {"requests/", "Requests", "URLs, header fields, bodies and formats.", requests_page},
-    {"authentication/", "Authentication", "Personal API tokens and OAuth access tokens.", authentication_page},
-    {"oauth/", "OAuth", "How users grant an application access.", oauth_page, true},
-    {"scopes/", "Scopes", "What a token is allowed to do.", scopes_page},
-    {"rate-limits/", "Rate limits", "How many requests you can send, and how to track them.", rate_limits_page},
-    {"errors/", "Errors", "Status codes and how to handle them.", errors_page},
-    {"webhooks/", "Webhooks", "Creating, listing, deleting and receiving webhooks.", webhooks_page},
-    {"endpoints/", "Endpoints", "All paths with parameters and examples.", endpoints_page},
-};
-
-template <class Texts>
-[[nodiscard]] std::vector<template_values> list_of(std::string_view name, const Texts& texts) {
-    std::vector<template_values> list;
-    for (const auto& each : texts) list.push_back(template_values{}.set(name, each));
-    return list;
-}
-
-[[nodiscard]] inline std::vector<template_values> values_of(const std::vector<service>& services) {
-    std::vector<template_values> list;
-    for (const service& each : services) {
-        std::vector<template_values> own_scopes;
-        for (const service_scope& own : each.own_scopes)
-            own_scopes.push_back(template_values{}.set("scope", own.name).set("text", own.text));
-        list.push_back(template_values{}
-                           .set("service", each.name.view())
-                           .set("read_scope", each.read_scope)
-                           .set("write_scope", each.write_scope)
-                           .set_list("own_scopes", std::move(own_scopes))
-                           .set_list("events", list_of("event", each.events)));
-    }
-    return list;
-}
-
-[[nodiscard]] inline std::vector<template_values> values_of(const std::vector<route::parameter>& parameters) {
-    using kind = route::parameter_kind;
-    std::vector<template_values> list;
-    for (const auto& each : parameters)
-        list.push_back(template_values{}
-                           .set("name", each.name)
-                           .set_flag("is_service", each.kind == kind::service)
-                           .set_flag("is_id", each.kind == kind::id)
-                           .set_flag("is_integer", each.kind == kind::integer)
-                           .set_flag("is_text", each.kind == kind::text)
-                           .set("minimum", each.minimum == INT64_MIN ? "" : std::to_string(each.minimum))
-                           .set("maximum", each.maximum == INT64_MAX ? "" : std::to_string(each.maximum)));
-    return list;
-}
-
-[[nodiscard]] inline std::string_view scope_of(const access_rule& access) noexcept {
-    switch (access.callers) {
-        case access_rule::kind::scope: return access.scope;
-        case access_rule::kind::service_read: return "{service}:read";
-        case access_rule::kind::service_write: return "{service}";
-        default: return {};
-    }
-}
-
-[[nodiscard]] inline template_values values_of(const route& route, const service_catalog& services) {
-    const auto method = http::to_text(route.method);
-    const route_notes& notes = route.notes;
-    const bool is_open = route.access.callers == access_rule::kind::open;
-    return template_values{}
-        .set("method", method)
-        .set("method_class", lower_case(method))
-        .set("changing_method", route.method == http::method::get ? "" : method)
-        .set("path", route.path)
-        .set("sample_path", sample_path(route, services))
-        .set("anchor", anchor_of(route))
-        .set("summary", notes.summary)
-        .set("scope", scope_of(route.access))
-        .set("callers", is_open ? "nothing" : "any valid credentials")
-        .set_flag("needs_credentials", !is_open)
-        .set_list("path_parameters", values_of(route.parameters))
-        .set_list("query_parameters", values_of(route.query_parameters))
-        .set("request_example", fill_example(notes.request_body, services))
-        .set("status", std::to_string(http::to_number(notes.success_status)))
-        .set("reason", http::to_reason(notes.success_status))
-        .set("success_field", notes.success_field)
-        .set("success_example", fill_example(notes.success_body, services));
-}
-
-/// The values of the routes for which `matches` is true, at most `count_max`.
-template <class Matches>
-[[nodiscard]] std::vector<template_values> values_of(const route_table& routes, const service_catalog& services, std::size_t count_max,
-                                                     Matches&& matches) {
-    std::vector<template_values> list;
-    for (const route& each : routes)
-        if (list.size() < count_max && matches(each)) list.push_back(values_of(each, services));
-    return list;
-}
-
-/// Returns true if a program can request the path as it is.
-[[nodiscard]] inline bool is_plain_get(const route& route) noexcept {
-    return route.method == http::method::get && route.parameters.empty();
-}
-
-[[nodiscard]] inline bool is_openapi(const route& route) noexcept { return route.path == "/openapi.json"; }
-
-inline void set_routes(template_values& values, const account_service_settings& settings, const route_table& routes) {
-    const auto select = [&](std::size_t count_max, auto matches) { return values_of(routes, settings.services, count_max, matches); };
-    const auto all = static_cast<std::size_t>(-1);
-    values.set_list("routes", select(all, [](const route&) { return true; }));
-    values.set_list("hook_routes", select(all, [](const route& each) { return each.path.find("/hooks") != std::string_view::npos; }));
-
-    // Examples.
-    const auto first = [&](access_rule::kind callers) {
-        return select(1, [=](const route& each) { return each.access.callers == callers && is_plain_get(each) && !is_openapi(each); });
-    };
-    values.set_list("first_open_route", first(access_rule::kind::open));
-    values.set_list("first_scope_route", first(access_rule::kind::scope));
-    std::string_view own_path;
-    for (const route& each : routes)
-        if (own_path.empty() && each.access.callers != access_rule::kind::open && is_plain_get(each)) own_path = each.path;
-    values.set("first_own_url", settings.base_url + std::string{own_path});
-    values.set_flag("has_openapi", !select(1, is_openapi).empty());
-}
-
-inline void set_oauth(template_values& values, const oauth_settings& oauth) {
-    values.set_list("one_page_services", list_of("service", oauth.one_page_services))
-        .set_flag("rotates_all_refresh_tokens", oauth.rotates_all_refresh_tokens)
-        .set_flag("registers_applications", oauth.registration != dynamic_registration::off)
-        .set_flag("reads_client_documents", static_cast<bool>(oauth.fetch_client_document))
-        .set("access_token_seconds", std::to_string(oauth.access_token_lifetime.count()))
-        .set("access_token_lifetime", describe_duration(oauth.access_token_lifetime))
-        .set("code_lifetime", describe_duration(oauth.code_lifetime))
-        .set("refresh_token_lifetime", describe_duration(oauth.refresh_token_lifetime))
-        .set("refresh_token_end", describe_duration(oauth.refresh_token_end))
-        .set("rotation_grace", describe_duration(oauth.rotation_grace))
-        .set("device_code_lifetime", describe_duration(oauth.device_code_lifetime))
-        .set("device_poll_interval", describe_duration(oauth.device_poll_interval));
-}
-
-}  // namespace detail
-
-TOLLGATE_COLD page_writer::page_writer(const account_service_settings& settings, const route_table& routes, std::string_view root)
-    : has_oauth_{settings.has_authorization_server} {
-    const auto in_seconds = [](auto duration) { return describe_duration(std::chrono::floor<seconds>(duration)); };
-    site_.set("root", root)
-        .set("base_url", settings.base_url)
-        .set("auth_url", settings.auth_url)
-        .set("errors_url", pipeline::topic_url(documentation_url_of(settings), pipeline::about_errors))
-        .set_flag("has_oauth", has_oauth_)
-        .set_list("services", detail::values_of(settings.services.services()))
-        .set("balance_scope", balance_scope)
-        .set("user_quota", describe(settings.user_quota))
-        .set("anonymous_quota", describe(settings.anonymous_quota))
-        .set("anonymous_requests", std::to_string(settings.anonymous_quota.requests))
-        .set("body_kibibytes", std::to_string(limits::body_bytes_default / 1024))
-        .set("json_depth_max", std::to_string(limits::json_depth_max))
-        .set("hooks_per_event_max", std::to_string(settings.hooks_per_event_max))
-        .set("target_url_bytes_max", std::to_string(limits::target_url_bytes_max))
-        .set("secret_overlap", in_seconds(hook_secret_overlap))
-        .set("attempt_timeout", in_seconds(default_attempt_timeout))
-        .set("disabled_after", in_seconds(default_disable_after))
-        .set_template("route_access", route_access)
-        .set_template("route_example", route_example)
-        .set_template("parameter_value", parameter_value);
-    detail::set_routes(site_, settings, routes);
-    if (has_oauth_) detail::set_oauth(site_, settings.oauth);
-}
-
-TOLLGATE_COLD std::vector<page_writer::page> page_writer::write_all() const {
-    std::vector<page> pages;
-    for (const auto& each : detail::page_entries)
-        if (has_oauth_ || !each.needs_oauth)
-            pages.push_back({each.path, write(each.content, each.path, template_values{}.set("title", each.title))});
-    return pages;
-}
-
-TOLLGATE_COLD std::string page_writer::write_error(std::string_view title, std::string_view explanation) const {
-    return write(error_page, "-", template_values{}.set("title", title).set("explanation", explanation));
-}
-
-TOLLGATE_COLD std::string page_writer::write(page_template content, std::string_view path, template_values values) const {
-    std::vector<template_values> pages;
-    for (const auto& each : detail::page_entries)
-        if (has_oauth_ || !each.needs_oauth)
-            pages.push_back(template_values{}
-                                .set("path", each.path)
-                                .set("title", each.title)
-                                .set("summary", each.summary)
-                                .set_flag("is_current", each.path == path));
-    values.set_list("pages", std::move(pages)).set_template("content", content);
-    std::string html;
-    fill(layout, values, site_, html);
-    return html;
-}
-
-}  // namespace tollgate::manual
-
-#endif  // TOLLGATE_MANUAL_DETAIL_PAGES_IPP
-
-// <tollgate/pipeline/detail/api_part.ipp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
-#define TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
-
-namespace tollgate::inline v0::pipeline {
-
-/// What the rows of an API have in common.
-struct api_rules {
-    // Callers send tokens.
-    static void read(call& one) { read_authorization(one.policies.authenticators(), one.request, one.state.auth); }
-    static progress find(call& one) {
-        return to_progress(find_credential(one.policies.authenticators(), one.part<api_part>().store_, one.request, one.thread, one.state.now,
-                                           one.state.auth));
-    }
-    static progress record_use(call& one) {
-        return to_progress(record_token_use(one.part<api_part>().store_, one.thread, one.state.now, one.state.client, one.state.auth));
-    }
-    static progress find_user(call& one) {
-        return to_progress(find_quota(one.part<api_part>().users_, one.thread, one.state.auth, one.state.own_quota));
-    }
-    static constexpr caller_rule token_callers{.in_body = false,
-                                               .work = http::work_kind::credentials,
-                                               .read = &read,
-                                               .find = &find,
-                                               .record_use = &record_use,
-                                               .user_work = http::work_kind::users,
-                                               .find_user = &find_user};
-
-    // Each request counts.
-    static progress count(call& one) {
-        return to_progress(count_request(one.policies.limiter(), one.part<api_part>().definition_.settings, one.state.pattern, one.request,
-                                         one.thread, one.state));
-    }
-    static constexpr limit_rule every_request{&count};
-
-    // Bodies are JSON; those of other methods than POST, PUT and PATCH are read and ignored.
-    static progress check_json(call& one) { return check(one, check_body(one.request, true, one.row().body_bytes_max)); }
-    static progress check_any(call& one) { return check(one, check_body(one.request, false, one.row().body_bytes_max)); }
-    static constexpr body_rule json_body{.check_sender = nullptr, .check = &check_json, .read = nullptr};
-    static constexpr body_rule any_body{.check_sender = nullptr, .check = &check_any, .read = nullptr};
-
-    static void reject(call& one, const rejection& reason) {
-        require_limit(one);
-        write_rejection(one.response, reason, one.request, one.state, one.part<api_part>().definition_, one.policies.authenticators());
-    }
-    static void fail(call& one, const error& failure) {
-        replace_with_error(one.response, failure, one.state, one.part<api_part>().definition_, one.policies.authenticators());
-    }
-    static void add_fields(call& one) {
-        const auto& settings = one.part<api_part>().definition_.settings;
-        require_limit(one);
-        add_rate_limit_fields(one.response, *one.state.limit, one.observed().id());
-        add_transport_security(one.response, settings.base_url);
-        http::add_cors_fields(settings.cors_origins, one.request, one.response);
-        if (one.state.is_preflight) allow_own_fields(one.response, one.policies.authenticators());
-        const auto* caller = caller_of(one.state);
-        if (one.policies.usage() != nullptr && caller != nullptr)
-            one.policies.usage()->record(*caller, to_number(one.response.status()) >= 400, one.state.now);
-    }
-    static constexpr response_form form{&reject, &fail, &add_fields};
-
-    /// Calls the endpoint of a route, on a worker if it has to wait.
-    static result<progress> respond(call& one) {
-        const auto& self = one.part<api_part>();
-        request_state& state = one.state;
-        const route& found = self.definition_.routes[state.route->route];
-        const bool may_block = self.users_.may_block() || (self.store_.may_block() && found.work != http::work_kind::users);
-        relocate_captures(one.request, state);
-        api_call to_endpoint{self.context_, one.request, one.response, caller_of(state), state.client, state.now};
-        result<void> done;
-        if (may_block && !one.may_wait()) {
-            auto without_waiting = found.call_without_waiting(to_endpoint, *state.route, state.route_service);
-            if (!without_waiting) return progress::waits;
-            done = *std::move(without_waiting);
-        } else {
-            done = found.call(to_endpoint, *state.route, state.route_service);
-        }
-        if (!done) return std::move(done).error();
-        const bool has_type = !one.response.field_block().empty() && !one.response.find("Content-Type").empty();
-        if (!one.response.body().empty() && !has_type) one.response.add_prepared_lines(json_field_lines);
-        return progress::responded;
-    }
-
-    // Open to every origin, like the metadata of the authorization server: clients read it before they have a token.
-    static result<progress> respond_metadata(call& one) {
-        one.response.add_prepared_lines(json_field_lines);
-        one.response.body() = static_cast<const protected_resource*>(one.row().data)->metadata;
-        return progress::responded;
-    }
-    static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
-
-private:
-    static constexpr progress to_progress(bool is_done) noexcept { return is_done ? progress::goes_on : progress::waits; }
-    static progress check(call& one, const std::optional<rejection>& rejected) {
-        return rejected ? one.reject(*rejected) : progress::goes_on;
-    }
-    /// Every response has the fields of the limit: without a decision, those of an uncounted request.
-    static void require_limit(call& one) {
-        if (one.state.limit) [[likely]] return;
-        one.state.limit = peek_or_unused(one.policies.limiter(), limit_key_of(one.state),
-                                         quota_of(one.part<api_part>().definition_.settings, one.state), one.state.now);
-    }
-};
-
-TOLLGATE_COLD api_part::api_part(account_service_settings&& settings, const user_directory_ref& users, const credential_source_ref& store,
-                                 const hook_store_ref& hooks, tollgate::policies policies, route_table&& table)
-    : definition_{std::move(settings), std::move(table), static_cast<bool>(hooks)},
-      users_{users},
-      store_{store},
-      policies_{std::move(policies)},
-      router_{policies_.make_router(definition_.patterns)},
-      context_{users_, hooks, policies_.target_rule(), policies_.random(), policies_.observer(), policies_.scope_checker(),
-               definition_.settings, definition_.openapi},
-      may_block_{users_.may_block() || store_.may_block() || policies_.limiter().may_block()} {
-    for (const authenticator_ref& each : policies_.authenticators()) may_block_ = may_block_ || each.may_block();
-    unknown_row_ = {.caller = &api_rules::token_callers, .limit = &api_rules::every_request, .form = &api_rules::form};
-    for (const route& each : definition_.routes) steps_.push_back({each.work, &api_rules::respond});
-    for (std::size_t i = 0; i < definition_.routes.size(); ++i) {
-        const route& each = definition_.routes[i];
-        row& added = rows_.emplace_back(unknown_row_);
-        added.pattern = each.path;
-        added.body = each.reads_body ? &api_rules::json_body : &api_rules::any_body;
-        added.access = each.access;
-        added.resource = definition_.resource_of(i).id;
-        added.body_bytes_max = each.body_bytes_max;
-        added.steps = {&steps_[i], 1};
-    }
-    metadata_refusal_row_ = {.pattern = api_definition::resource_metadata_root, .form = &api_rules::form};
-    for (const protected_resource& each : definition_.resources)
-        metadata_rows_.push_back({.pattern = api_definition::resource_metadata_root,
-                                  .form = &api_rules::form,
-                                  .steps = api_rules::metadata_steps,
-                                  .data = &each});
-}
-
-TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept {
-    // A root without a path would take the requests of all other parts, which the API follows.
-    return (!definition_.root.empty() && http::detail::is_below(request.target.path, definition_.root)) ||
-           definition_.find_metadata(request) != nullptr;
-}
-
-TOLLGATE_DECL void api_part::find_row(call& one) const {
-    request_state& state = one.state;
-    if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]]
-        return find_by_method(one, &metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())], nullptr,
-                              metadata_refusal_row_);
-    state.row = &unknown_row_;
-    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, one.request, state);
-    if (!state.route || state.route->result == route_match::kind::unknown_path) return;
-    if (one.request.target.path != "*") state.pattern = definition_.routes[state.route->route].path;
-    if (state.route->result == route_match::kind::found) {
-        if (!state.no_row) state.row = &rows_[state.route->route];
-    } else if (!state.no_row || state.no_row->status != http::status::not_found) {
-        state.allowed = state.route->allowed;
-    }
-}
-
-TOLLGATE_COLD void api_part::refuse(const http::refusal& refused, http::response& response) const {
-    respond_refusal(policies_, definition_.settings, definition_.documentation_url, refused, response);
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
-
-// <tollgate/api/detail/openapi.ipp>
-#ifndef TOLLGATE_API_DETAIL_OPENAPI_IPP
-#define TOLLGATE_API_DETAIL_OPENAPI_IPP
-
-namespace tollgate::inline v0::detail {
-namespace openapi {
-
-inline constexpr std::string_view version = "3.1.0";
-
-/// A refusal that operations share: described once in the components, and referenced by name.
-struct shared_refusal {
-    std::string_view status;  ///< the status as OpenAPI writes it
-    std::string_view name;
-    std::string_view description;
-    std::string_view field{};  ///< a field in addition to the rate limit fields
-};
-
-inline constexpr std::array refusals = {
-    shared_refusal{"400", "BadRequest", "Malformed HTTP or JSON, or more than one Authorization field."},
-    shared_refusal{"401", "Unauthorized", "Credentials are required and missing, or are invalid.", "WWW-Authenticate"},
-    shared_refusal{"403", "Forbidden", "The User-Agent field is missing, or the token's scopes do not cover the request.",
-                   "WWW-Authenticate"},
-    shared_refusal{"404", "NotFound", "The resource does not exist or does not belong to the caller."},
-    shared_refusal{"405", "MethodNotAllowed", "The path does not support this method.", "Allow"},
-    shared_refusal{"413", "ContentTooLarge", "The body is too large."},
-    shared_refusal{"415", "UnsupportedMediaType", "The body is not application/json, or has a Content-Encoding."},
-    shared_refusal{"422", "UnprocessableContent",
-                   "A member of the body or a parameter of the query is missing or invalid; the message names it."},
-    shared_refusal{"429", "TooManyRequests", "The rate limit is exceeded.", "Retry-After"},
-    shared_refusal{"503", "ServiceUnavailable", "The service is temporarily unavailable.", "Retry-After"},
-    shared_refusal{"default", "OtherError", "Any other refusal."},
-};
-
-inline constexpr std::string_view error_schema =
-    R"({"type":"object","required":["message","documentation_url"],"properties":{)"
-    R"("message":{"type":"string"},"documentation_url":{"type":"string","format":"uri"}}})";
-
-/// A header field as components describe it.
-struct shared_field {
-    std::string_view name;
-    std::string_view description;
-    std::string_view schema;
-};
-
-inline constexpr std::string_view text_schema = R"({"type":"string"})";
-
-inline constexpr std::array rate_limit_fields = {
-    shared_field{"X-RateLimit-Limit", "Requests permitted in the current window.", R"({"type":"integer"})"},
-    shared_field{"X-RateLimit-Remaining", "Requests left in the current window.", R"({"type":"integer"})"},
-    shared_field{"X-RateLimit-Reset", "When the window resets; sent only when no requests are left.",
-                 R"({"type":"string","format":"date-time"})"},
-};
-inline constexpr std::array other_fields = {
-    shared_field{"Retry-After", "Seconds to wait.", R"({"type":"integer","minimum":1})"},
-    shared_field{"WWW-Authenticate", "The accepted schemes, or the missing scope.", text_schema},
-    shared_field{"Allow", "The methods that the path supports.", text_schema},
-};
-
-/// `v1` of `https://api.example.com/v1`, and of a URL without a path.
-[[nodiscard]] inline std::string version_of(std::string_view base_url) {
-    const std::string path = http::url::root(base_url).path;
-    return path.empty() ? "v1" : path.substr(path.rfind('/') + 1);
-}
-
-/// Written in words, because the scope of a service's route depends on the requested path.
-[[nodiscard]] inline std::string describe_access(const access_rule& access) {
-    switch (access.callers) {
-        case access_rule::kind::open: return "Needs no credentials.";
-        case access_rule::kind::any_caller: return "Needs any valid credentials.";
-        case access_rule::kind::scope: return "Needs the scope `" + std::string{access.scope} + "`.";
-        case access_rule::kind::service_read: return "Needs the scope `{service}:read` of the service in the path.";
-        case access_rule::kind::service_write: return "Needs the scope `{service}` of the service in the path.";
-    }
-    return {};
-}
-
-[[nodiscard]] inline bool applies(const shared_refusal& refusal, const route& route) noexcept {
-    if (refusal.status == "404") return !route.parameters.empty();
-    if (refusal.status == "422") return !route.notes.request_body.empty() || !route.query_parameters.empty();
-    if (refusal.status == "415") return !route.notes.request_body.empty();
-    return true;
-}
-
-/// The key of an operation in a path item: its method in lower case.
-[[nodiscard]] inline std::string operation_key(http::method method) {
-    std::string key{http::to_text(method)};
-    for (char& c : key) c = ascii_lower(c);
-    return key;
-}
-
-/// Writes one document. Each function writes a part, after the part that contains it.
-class document {
-public:
-    document(const account_service_settings& settings, std::string& out) : settings_{settings}, json_{out} {}
-
-    void write(const route_table& routes) {
-        json_.begin_object();
-        json_.member("openapi").string(version);
-        write_info();
-        json_.member("servers").begin_array().begin_object();
-        json_.member("url").string(settings_.base_url);
-        json_.end_object().end_array();
-        if (!settings_.documentation_url.empty()) {
-            json_.member("externalDocs").begin_object();
-            json_.member("url").string(settings_.documentation_url);
-            json_.end_object();
-        }
-        write_paths(routes);
-        write_components();
-        json_.end_object();
-    }
-
-private:
-    void write_info() {
-        json_.member("info").begin_object();
-        json_.member("title").string("Account API");
-        json_.member("version").string(version_of(settings_.base_url));
-        json_.member("description").string("Every request must have a User-Agent field that names the program. Every response has the "
-                                           "rate limit fields, and every response with a status of 400 or above has the Error object.");
-        json_.member("license").begin_object();
-        json_.member("name").string(settings_.license.name);
-        if (!settings_.license.url.empty()) json_.member("url").string(settings_.license.url);
-        json_.end_object();
-        json_.end_object();
-    }
-
-    void write_paths(const route_table& routes) {
-        json_.member("paths").begin_object();
-        for (auto each = routes.begin(); each != routes.end(); ++each) {
-            const auto same_path = [each](const route& other) { return other.path == each->path; };
-            if (std::any_of(routes.begin(), each, same_path)) continue;  // written with its first row
-            json_.member_named(each->path).begin_object();
-            for (auto other = each; other != routes.end(); ++other)
-                if (same_path(*other)) write_operation(*other);
-            json_.end_object();
-        }
-        json_.end_object();
-    }
-
-    void write_operation(const route& route) {
-        json_.member_named(operation_key(route.method)).begin_object();
-        if (!route.notes.operation.empty()) json_.member("operationId").string(route.notes.operation);
-        if (!route.notes.summary.empty()) json_.member("summary").string(route.notes.summary);
-        if (!route.notes.description.empty()) json_.member("description").string(route.notes.description);
-        if (!route.notes.tag.empty()) json_.member("tags").begin_array().string(route.notes.tag).end_array();
-        json_.member("description").string(describe_access(route.access));
-        write_parameters(route);
-        write_request_body(route);
-        write_responses(route);
-        write_security(route.access);
-        json_.end_object();
-    }
-
-    void write_parameters(const route& route) {
-        if (route.parameters.empty() && route.query_parameters.empty()) return;
-        json_.member("parameters").begin_array();
-        for (const auto& each : route.parameters) write_parameter(each, true);
-        for (const auto& each : route.query_parameters) write_parameter(each, false);
-        json_.end_array();
-    }
-
-    void write_parameter(const route::parameter& each, bool in_path) {
-        json_.begin_object();
-        json_.member("name").string(each.name);
-        json_.member("in").string(in_path ? "path" : "query");
-        json_.member("required").boolean(in_path);
-        if (!each.description.empty()) json_.member("description").string(each.description);
-        json_.member("schema").begin_object();
-        switch (each.kind) {
-            case route::parameter_kind::service:
-                json_.member("type").string("string");
-                // A schema's enum is never empty, and an API may have no services.
-                if (settings_.services.services().empty()) break;
-                json_.member("enum").begin_array();
-                for (const service& known : settings_.services.services()) json_.string(known.name);
-                json_.end_array();
-                break;
-            case route::parameter_kind::id:
-            case route::parameter_kind::integer:
-                json_.member("type").string("integer");
-                json_.member("format").string("int64");
-                if (each.minimum != INT64_MIN) json_.member("minimum").integer(each.minimum);
-                if (each.maximum != INT64_MAX) json_.member("maximum").integer(each.maximum);
-                break;
-            case route::parameter_kind::text:
-                json_.member("type").string("string");
-                if (each.values.empty()) break;
-                json_.member("enum").begin_array();
-                for (const auto value : each.values) json_.string(value);
-                json_.end_array();
-                break;
-        }
-        json_.end_object().end_object();
-    }
-
-    void write_request_body(const route& route) {
-        if (route.notes.request_body.empty()) return;
-        json_.member("requestBody").begin_object();
-        if (route.notes.request_body_required) json_.member("required").boolean(true);
-        if (route.notes.request_body_bytes_max != 0)
-            json_.member("description").string("At most " + std::to_string(route.notes.request_body_bytes_max) + " bytes.");
-        write_json_content(route.notes.request_body);
-        json_.end_object();
-    }
-
-    void write_responses(const route& route) {
-        json_.member("responses").begin_object();
-        json_.member_named(std::to_string(http::to_number(route.notes.success_status))).begin_object();
-        json_.member("description").string(http::to_reason(route.notes.success_status));
-        json_.member("headers").begin_object();
-        write_rate_limit_fields();
-        if (!route.notes.success_field.empty()) {
-            json_.member_named(route.notes.success_field).begin_object();
-            json_.member("schema").value(text_schema);
-            json_.end_object();
-        }
-        json_.end_object();
-        if (!route.notes.success_body.empty()) write_json_content(route.notes.success_body);
-        json_.end_object();
-
-        for (const auto& each : refusals) {
-            if (!applies(each, route)) continue;
-            json_.member_named(each.status).begin_object();
-            write_reference("responses", each.name);
-            json_.end_object();
-        }
-        json_.end_object();
-    }
-
-    void write_security(const access_rule& access) {
-        json_.member("security").begin_array();
-        switch (access.callers) {
-            case access_rule::kind::open: json_.begin_object().end_object(); [[fallthrough]];
-            case access_rule::kind::any_caller: write_alternative({}); break;
-            case access_rule::kind::scope: write_alternative(access.scope); break;
-            // An alternative per service, because OpenAPI has no scope that depends on a path parameter.
-            case access_rule::kind::service_read:
-                for (const service& each : settings_.services.services()) write_alternative(each.read_scope);
-                break;
-            case access_rule::kind::service_write:
-                for (const service& each : settings_.services.services()) write_alternative(each.write_scope);
-                break;
-        }
-        json_.end_array();
-    }
-
-    void write_alternative(std::string_view scope) {
-        const auto write_one = [&](std::string_view scheme) {
-            json_.begin_object();
-            json_.member_named(scheme).begin_array();
-            if (!scope.empty()) json_.string(scope);
-            json_.end_array().end_object();
-        };
-        write_one("personalToken");
-        if (settings_.has_authorization_server) write_one("oauth");
-    }
-
-    void write_components() {
-        json_.member("components").begin_object();
-
-        json_.member("schemas").begin_object();
-        json_.member("Error").value(error_schema);
-        json_.end_object();
-
-        json_.member("headers").begin_object();
-        const auto write_field = [&](const shared_field& field) {
-            json_.member_named(field.name).begin_object();
-            json_.member("description").string(field.description);
-            json_.member("schema").value(field.schema);
-            json_.end_object();
-        };
-        for (const auto& each : rate_limit_fields) write_field(each);
-        for (const auto& each : other_fields) write_field(each);
-        json_.end_object();
-
-        json_.member("responses").begin_object();
-        for (const auto& each : refusals) {
-            json_.member_named(each.name).begin_object();
-            json_.member("description").string(each.description);
-            json_.member("headers").begin_object();
-            write_rate_limit_fields();
-            if (!each.field.empty()) {
-                json_.member_named(each.field).begin_object();
-                write_reference("headers", each.field);
-                json_.end_object();
-            }
-            json_.end_object();
-            write_json_content({R"({"$ref":"#/components/schemas/Error"})"});
-            json_.end_object();
-        }
-        json_.end_object();
-
-        write_security_schemes();
-        json_.end_object();
-    }
-
-    void write_security_schemes() {
-        json_.member("securitySchemes").begin_object();
-
-        json_.member("personalToken").begin_object();
-        json_.member("type").string("http");
-        json_.member("scheme").string("basic");
-        json_.member("description").string("A personal API token: its username, and its secret as the password.");
-        json_.end_object();
-
-        if (settings_.has_authorization_server) write_oauth_scheme();
-        json_.end_object();
-    }
-
-    void write_oauth_scheme() {
-        json_.member("oauth").begin_object();
-        json_.member("type").string("oauth2");
-        json_.member("description").string("An OAuth 2.0 access token, sent as Bearer.");
-        json_.member("flows").begin_object();
-        const auto write_flow_end = [&] {
-            json_.member("tokenUrl").string(settings_.auth_url + "/user/oauth_token/");
-            json_.member("refreshUrl").string(settings_.auth_url + "/user/oauth_token/");
-            json_.member("scopes").begin_object();
-            const auto write_scope = [&](std::string_view scope, std::string_view grants) { json_.member_named(scope).string(grants); };
-            write_scope(balance_scope, "Read the user's balance.");
-            for (const service& each : settings_.services.services()) {
-                const std::string name{each.name.view()};
-                write_scope(each.read_scope, "Read the user's " + name + " accounts, and manage their webhooks.");
-                write_scope(each.write_scope, "Read and change the user's " + name + " accounts.");
-                for (const service_scope& own : each.own_scopes) write_scope(own.name, own.text);
-            }
-            json_.end_object().end_object();
-        };
-        json_.member("authorizationCode").begin_object();
-        json_.member("authorizationUrl").string(settings_.auth_url + "/en/user/oauth/");
-        write_flow_end();
-        json_.member("clientCredentials").begin_object();
-        write_flow_end();
-        // OpenAPI 3.1 has no device flow; this is its name in 3.2, as an extension.
-        json_.member("x-deviceAuthorization").begin_object();
-        json_.member("deviceAuthorizationUrl").string(settings_.auth_url + "/user/oauth_device/");
-        write_flow_end();
-        json_.end_object().end_object();
-    }
-
-    void write_rate_limit_fields() {
-        for (const auto& each : rate_limit_fields) {
-            json_.member_named(each.name).begin_object();
-            write_reference("headers", each.name);
-            json_.end_object();
-        }
-    }
-
-    void write_json_content(const json_shape& shape) {
-        json_.member("content").begin_object().member("application/json").begin_object();
-        json_.member("schema").value(shape.schema);
-        if (!shape.example.empty()) json_.member("example").value(fill_example(shape, settings_.services));
-        json_.end_object().end_object();
-    }
-
-    void write_reference(std::string_view kind, std::string_view name) {
-        json_.member("$ref").string(std::string{"#/components/"}.append(kind).append("/").append(name));
-    }
-
-    const account_service_settings& settings_;
-    http::json_writer json_;
-};
-
-}  // namespace openapi
-
-TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings, const route_table& routes) {
-    std::string text;
-    openapi::document{settings, text}.write(routes);
-    return text;
-}
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_API_DETAIL_OPENAPI_IPP
 
 #endif  // bodies
 

@@ -37,35 +37,6 @@ namespace service_detail {
     return std::move(given).with_usage_counts();
 }
 
-/// The documentation. Its requests are reported to the observer like all others.
-class observed_documentation {
-public:
-    static constexpr bool blocking = false;
-    static constexpr bool reads_body = false;
-
-    explicit observed_documentation(const account_api& api) : api_{api}, pages_{api.settings(), api.table()} {}
-
-    void handle(const http::request& request, http::response& response) const noexcept {
-        const auto& settings = api_.settings();
-        const auto start = pipeline::start_request(api_.policies());
-        pages_.handle(request, response, start.id);
-        const auto client = http::client_address(request, settings.trusted_proxies, settings.client_named_by);
-        const std::string_view route = response.status() == http::status::not_found ? "" : "/docs/";
-        pipeline::observed_request{start, request, client, route}.report_end(api_.policies(), response, nullptr);
-    }
-    void handle(const http::refusal& refused, http::response& response) const noexcept {
-        const auto start = pipeline::start_request(api_.policies());
-        pages_.handle(refused, response, start.id);
-        pipeline::report_refusal(api_.policies(), start, refused, pipeline::client_of(refused, api_.settings()));
-    }
-
-    [[nodiscard]] const std::string& root() const noexcept { return pages_.root(); }
-
-private:
-    const account_api& api_;
-    api_documentation pages_;
-};
-
 [[nodiscard]] inline bool asks_for_page(const http::refusal& refused) noexcept {
     const auto* known = refused.request != nullptr ? refused.request : refused.partial;
     return known != nullptr && known->fields.find("Accept").find("text/html") != std::string_view::npos;
@@ -102,7 +73,7 @@ TOLLGATE_COLD account_service::~account_service() {
 }
 
 TOLLGATE_COLD void account_service::mount_documentation() {
-    const auto documentation = std::make_shared<service_detail::observed_documentation>(api_);
+    const auto documentation = std::make_shared<api_documentation>(api_.settings(), api_.table(), api_.policies());
     handlers_.push_back(documentation);
     parts_.push_back({"API", true});
     parts_.push_back({"documentation", true});

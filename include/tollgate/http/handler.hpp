@@ -103,7 +103,8 @@ enum class thread_kind : std::uint8_t {
 /// the application that hangs, or has a long queue, delays no request that waits for another part.
 enum class work_kind : std::uint8_t {
     other,           ///< anything else
-    credentials,     ///< looking up a token
+    credentials,     ///< looking up a token, or the secret of an OAuth application
+    sessions,        ///< looking up a session, or whether a user is active
     token_uses,      ///< recording the use of a token; not worth a long wait
     users,           ///< the user directory
     limits,          ///< the rate limiter

@@ -62,6 +62,7 @@
 #include <tollgate/oauth/detail/token_endpoint.ipp>
 #include <tollgate/oauth/detail/token_response.ipp>
 #include <tollgate/pages/account_pages.ipp>
+#include <tollgate/pages/detail/account_page_part.ipp>
 #include <tollgate/pages/detail/activity_page.ipp>
 #include <tollgate/pages/detail/applications_page.ipp>
 #include <tollgate/pages/detail/authorizations_page.ipp>
@@ -121,6 +122,7 @@
 #include <tollgate/web/detail/language.ipp>
 #include <tollgate/web/detail/one_time.ipp>
 #include <tollgate/web/detail/page.ipp>
+#include <tollgate/web/detail/page_part.ipp>
 #include <tollgate/web/german.ipp>
 #include <tollgate/web/page_theme.ipp>
 #include <tollgate/web/session_cookies.ipp>

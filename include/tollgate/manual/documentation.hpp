@@ -3,16 +3,23 @@
 #define TOLLGATE_MANUAL_DOCUMENTATION_HPP
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/http/detail/request_id.hpp>
 #include <tollgate/http/handler.hpp>
 #include <tollgate/model/settings.hpp>
 #include <tollgate/pipeline/route_table.hpp>
+#include <tollgate/policy/default_policies.hpp>
 
+#include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace tollgate::inline v0 {
+
+namespace pipeline {
+class judge;
+class part;
+}  // namespace pipeline
+namespace manual {
+class documentation_part;
+}
 
 /// Serves the documentation for API users, under `{auth_url}/docs/`. It is a separate handler. Each Error object links to it.
 ///
@@ -26,8 +33,13 @@ namespace tollgate::inline v0 {
 /// afterwards, so `handle` may be called from many threads at once. No page has a script.
 class api_documentation {
 public:
-    /// Renders all pages from the settings and the routes. Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
-    TOLLGATE_DECL api_documentation(const account_service_settings& settings, const route_table& routes);
+    /// Renders all pages from the settings and the routes. The observer of the policies sees the requests. Throws std::invalid_argument for
+    /// an auth_url that `http::url::root` refuses.
+    TOLLGATE_COLD api_documentation(account_service_settings settings, const route_table& routes, policies policies = default_policies());
+    TOLLGATE_COLD ~api_documentation();
+
+    api_documentation(const api_documentation&) = delete;
+    api_documentation& operator=(const api_documentation&) = delete;
 
     /// The pages are in memory.
     static constexpr bool blocking = false;
@@ -37,28 +49,16 @@ public:
     /// Implements `http::handler`: serves a page, or responds to a request that the server refused.
     TOLLGATE_DECL void handle(const http::request& request, http::response& response) const noexcept;
     TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response) const noexcept;
-    /// Each responds like the function without `generated`, which is the id of a request that has no id of its own.
-    TOLLGATE_DECL void handle(const http::request& request, http::response& response, const http::unique_id& generated) const noexcept;
-    TOLLGATE_DECL void handle(const http::refusal& refused, http::response& response, const http::unique_id& generated) const noexcept;
-
     /// Returns the path where the documentation is mounted: the path of `auth_url`, and `/docs`.
-    [[nodiscard]] const std::string& root() const noexcept { return root_; }
+    [[nodiscard]] TOLLGATE_DECL const std::string& root() const noexcept;
 
 private:
-    struct page {
-        std::string path;
-        std::string_view field_lines;
-        std::string body;
-    };
+    friend class account_service;
 
-    TOLLGATE_DECL void respond(const http::request& request, http::response& response) const;
+    [[nodiscard]] TOLLGATE_DECL const pipeline::part& part() const noexcept;
 
-    std::string auth_url_;
-    std::string root_;
-    std::vector<page> pages_;
-    std::string not_found_;
-    std::string refused_before_, refused_behind_;  // the page of a refusal before and behind the reason
-    std::string method_not_allowed_;
+    std::unique_ptr<const manual::documentation_part> part_;
+    std::unique_ptr<const pipeline::judge> judge_;
 };
 
 static_assert(http::handler<api_documentation>);

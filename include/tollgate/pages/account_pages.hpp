@@ -19,8 +19,15 @@
 
 namespace tollgate::inline v0 {
 
+namespace service_detail {
+struct part_mounter;
+}
+namespace pipeline {
+class judge;
+class part;
+}  // namespace pipeline
 namespace pages {
-class page_handler;
+class account_page_part;
 }
 
 /// Serves the account pages: an overview, personal tokens, applications, authorizations and webhooks; if the directory is an
@@ -71,7 +78,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:
-    std::unique_ptr<pages::page_handler> handler_;
+    friend struct service_detail::part_mounter;
+
+    [[nodiscard]] TOLLGATE_DECL const pipeline::part& part() const noexcept;
+
+    std::unique_ptr<const pages::account_page_part> part_;
+    std::unique_ptr<const pipeline::judge> judge_;
 };
 
 }  // namespace tollgate

@@ -3,7 +3,8 @@
 #define TOLLGATE_PAGES_ACCOUNT_PAGES_IPP
 
 #include <tollgate/pages/account_pages.hpp>
-#include <tollgate/pages/detail/page_handler.hpp>
+#include <tollgate/pages/detail/account_page_part.hpp>
+#include <tollgate/pipeline/judge.hpp>
 
 #include <utility>
 
@@ -11,30 +12,30 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_COLD account_pages::account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
                                            session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
-    : handler_{std::make_unique<pages::page_handler>(std::move(settings), users, store, sessions, std::move(policies), std::move(theme))} {}
+    : part_{std::make_unique<pages::account_page_part>(std::move(settings), users, store, sessions, std::move(policies), std::move(theme))},
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD account_pages::~account_pages() = default;
 
-TOLLGATE_DECL bool account_pages::may_block() const noexcept { return handler_->may_block(); }
+TOLLGATE_DECL bool account_pages::may_block() const noexcept { return judge_->may_block(); }
 
 TOLLGATE_DECL void account_pages::handle(const http::request& request, http::response& response) noexcept {
-    handler_->handle(request, response);
+    judge_->handle(request, response);
 }
 
 TOLLGATE_COLD void account_pages::handle(const http::refusal& refused, http::response& response) noexcept {
-    handler_->handle(refused, response);
+    judge_->handle(refused, response);
 }
 
 TOLLGATE_DECL http::handle_step account_pages::advance(const http::request& request, http::response& response, http::handler_state& state,
                                                        http::thread_kind thread) noexcept {
-    return handler_->advance(request, response, state, thread);
+    return judge_->advance(request, response, state, thread);
 }
 
-TOLLGATE_COLD std::vector<std::string> account_pages::mounts() const { return handler_->mounts(); }
-
-TOLLGATE_COLD std::vector<std::string> account_pages::language_roots() const { return handler_->language_roots(); }
-
-TOLLGATE_DECL const account_service_settings& account_pages::settings() const noexcept { return handler_->settings(); }
+TOLLGATE_COLD std::vector<std::string> account_pages::mounts() const { return part_->mounts(); }
+TOLLGATE_COLD std::vector<std::string> account_pages::language_roots() const { return part_->language_roots(); }
+TOLLGATE_DECL const account_service_settings& account_pages::settings() const noexcept { return part_->settings(); }
+TOLLGATE_DECL const pipeline::part& account_pages::part() const noexcept { return *part_; }
 
 }  // namespace tollgate
 

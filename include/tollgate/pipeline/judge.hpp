@@ -120,7 +120,7 @@ private:
             return rule->find_user(one);
         };
         const auto count = [&] {
-            if (state.row->limit == nullptr || state.limit) return progress::goes_on;
+            if (state.row->limit == nullptr || state.limit || state.is_cross_site) return progress::goes_on;
             waiting_for(work_kind::limits);
             return state.row->limit->count(one);
         };
@@ -205,11 +205,15 @@ private:
         if (!state.user_agent_accepted) {
             state.part = parts_.back();
             state.row = &state.part->unknown_row();
+            state.kept.reset();
             return;
         }
-        // A preflight is not counted, so its credentials are not read either: otherwise, guesses would be free.
+        // A preflight is not counted, and neither is a form of another site, so their credentials are not read either: otherwise, guesses
+        // would be free.
         state.is_preflight = http::is_preflight(one.request);
-        if (!state.is_preflight && state.row->caller != nullptr) state.row->caller->read(one);
+        const body_rule* body = state.row->body;
+        state.is_cross_site = body != nullptr && body->is_cross_site != nullptr && body->is_cross_site(one);
+        if (!state.is_preflight && !state.is_cross_site && state.row->caller != nullptr) state.row->caller->read(one);
     }
 
     /// Continues at the caller, as if the request had just arrived.
@@ -239,8 +243,7 @@ private:
             add_allow(one.response, state.allowed);
             return progress::responded;
         }
-        if (const body_rule* rule = state.row->body; rule != nullptr && rule->check_sender != nullptr)
-            if (rule->check_sender(one) == progress::responded) return progress::responded;
+        if (state.is_cross_site) return one.reject(other_site);
         return state.row->caller != nullptr && state.row->caller->in_body ? progress::goes_on : check_caller(one);
     }
 

@@ -57,6 +57,7 @@ http::response fetch(const api_documentation& documentation, std::string_view pa
     http::request request;
     request.method = method;
     request.target.path = path;
+    request.fields.add("User-Agent", "test/1");
     http::response out;
     documentation.handle(request, out);
     return out;

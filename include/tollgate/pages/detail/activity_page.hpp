@@ -24,12 +24,10 @@ inline constexpr std::size_t activities_shown_max = 100;  // a page that a perso
 TOLLGATE_DECL void write_activity_table(html_writer& html, const page_view& view, std::span<const activity> activities);
 TOLLGATE_DECL void write_activities(html_writer& html, const page_view& view, std::span<const activity> activities);
 
-/// What was done to the user's account, if the directory keeps it.
+/// What was done to the user's account. Precondition: the activities were read.
 [[nodiscard]] inline result<void> show_activities(page_call& call) {
-    const auto activities = call.users().activity_of(call.session.user, activities_shown_max);
-    if (!activities) return activities.error();
     call.page(call.texts().activity.title, {},
-              [&](html_writer& html) { write_activities(html, call.view(), *activities); });
+              [&](html_writer& html) { write_activities(html, call.view(), *call.user.activities); });
     return {};
 }
 

@@ -49,8 +49,7 @@ struct named_hook {
 [[nodiscard]] inline result<named_hook> require_hook(page_call& call, const http::form_fields& fields) {
     const auto account = parse_account(fields.value_of(account_name));
     const auto which = hook_id::parse(fields.value_of(hook_name));
-    if (!account || !which || call.settings().services.find(account->service) == nullptr) return not_found();
-    if (const auto allowed = require_account(call.users(), call.session.user, *account); !allowed) return allowed.error();
+    if (!account || !which || !call.user.owns(*account)) return not_found();
     return named_hook{*account, *which};
 }
 

@@ -45,8 +45,7 @@ namespace tollgate::inline v0::pages {
         case page::authorizations: return posted ? post_to_authorizations(call) : show_authorizations(call);
         case page::webhooks: return posted ? post_to_hooks(call) : show_hooks(call);
         case page::activity:
-            if (call.users().has_activity()) return show_activities(call);
-            break;
+            return show_activities(call);
         case page::security:
             return posted ? post_to_security(call) : show_security(call);
             break;

@@ -51,17 +51,6 @@ struct account_overview {
 
 TOLLGATE_DECL void write_overview(html_writer& html, const page_view& view, const account_overview& shown);
 
-[[nodiscard]] inline result<void> read_accounts(page_call& call, account_overview& into) {
-    for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.session.user, at.name.view());
-        if (!accounts) return std::move(accounts).error();
-        into.accounts_count += accounts->size();
-        for (account& each : *accounts)
-            if (into.accounts.size() < overview_accounts_max) into.accounts.emplace_back(at.name, std::move(each));
-    }
-    return {};
-}
-
 /// Keeps the first `overview_access_max`. Those that were used at the same time stay in their order.
 inline void add_access(std::vector<access_holder>& to, access_holder one) {
     const auto is_used_later = [](const access_holder& a, const access_holder& b) {
@@ -69,16 +58,6 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     };
     to.insert(std::upper_bound(to.begin(), to.end(), one, is_used_later), std::move(one));
     if (to.size() > overview_access_max) to.pop_back();
-}
-
-/// Reads the window of the user's requests, unless the limiter uses others.
-[[nodiscard]] inline result<void> read_window(page_call& call, account_overview& into) {
-    const auto allowed = call.own_quota();
-    if (!allowed) return allowed.error();
-    into.allowed = *allowed;
-    if (allowed->window > seconds{0} && !call.limiter().chooses_windows())
-        into.window = call.limiter().peek(limit_key::of(call.session.user), *allowed, call.now);
-    return {};
 }
 
 [[nodiscard]] inline result<void> read_access(page_call& call, account_overview& into) {
@@ -102,19 +81,18 @@ inline void add_access(std::vector<access_holder>& to, access_holder one) {
     return {};
 }
 
+/// Precondition: the balance was read.
 [[nodiscard]] inline result<void> show_overview(page_call& call) {
-    const auto owned = call.users().balance_of(call.session.user);
-    if (!owned) return owned.error();
-    account_overview shown{.owned = *owned};
-    if (auto read = read_accounts(call, shown); !read) return read;
-    if (auto read = read_window(call, shown); !read) return read;
+    const user_data& user = call.user;
+    account_overview shown{.owned = *user.owned,
+                           .accounts_count = user.accounts.size(),
+                           .allowed = user.allowed,
+                           .window = user.window,
+                           .keeps_activities = call.has_activity(),
+                           .activities = user.activities};
+    const auto count = (std::min)(user.accounts.size(), overview_accounts_max);
+    shown.accounts.assign(user.accounts.begin(), user.accounts.begin() + static_cast<std::ptrdiff_t>(count));
     if (auto read = read_access(call, shown); !read) return read;
-    if (call.users().has_activity()) {
-        // The rest of the page is useful without them, and their own page reports the failure.
-        shown.keeps_activities = true;
-        if (auto activities = call.users().activity_of(call.session.user, overview_activities_max))
-            shown.activities = *std::move(activities);
-    }
     call.page(call.texts().overview.title, {}, [&](html_writer& html) { write_overview(html, call.view(), shown); });
     return {};
 }

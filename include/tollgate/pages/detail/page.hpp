@@ -18,17 +18,18 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/limits/window_limiter.hpp>
-#include <tollgate/model/caller.hpp>
+#include <tollgate/model/account.hpp>
+#include <tollgate/model/activity.hpp>
 #include <tollgate/model/settings.hpp>
 #include <tollgate/model/quota.hpp>
 #include <tollgate/model/session.hpp>
 #include <tollgate/pages/detail/submission.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
-#include <tollgate/pipeline/detail/observed_request.hpp>
 #include <tollgate/policy/policies.hpp>
 #include <tollgate/web/detail/form.hpp>
 #include <tollgate/web/detail/one_time.hpp>
 #include <tollgate/web/detail/page.hpp>
+#include <tollgate/web/detail/page_part.hpp>
 #include <tollgate/web/page_theme.hpp>
 
 #include <algorithm>
@@ -99,7 +100,7 @@ inline constexpr std::string_view change_password_path = "/.well-known/change-pa
 struct page_match {
     pages::page page = pages::page::none;
     bool slash_missing = false;
-    bool language_missing = false;
+    std::size_t index = 0;  ///< of `page_paths`
 };
 
 /// The page of a path below its language. Compared byte by byte, except for the trailing slash.
@@ -202,16 +203,27 @@ inline constexpr std::string_view edit_name = "edit";
 /// The query parameter with a sealed `secret_view`, which can be reloaded for a short time.
 inline constexpr std::string_view shown_name = "shown";
 
-/// What is known of a request so far.
-struct request_state {
-    pipeline::request_start start;
-    ip_address client;
-    const web::page_language* language = nullptr;  ///< language of the response
-    std::string_view route{};        ///< the pattern of the page's path; empty for one that is unknown
-    std::optional<caller> user{};  ///< the signed-in user, for the observer
-    bool admitted = false;           ///< counted, and its session is known
-    instant judged_at{};             ///< when the session was found
-    std::optional<session> signed_in{};  ///< empty on the sign-in page
+/// What the directory and the limiter say of the user, as far as the page shows it.
+struct user_data {
+    std::vector<std::pair<service_name, account>> accounts{};  ///< ordered by service
+    std::optional<balance> owned{};
+    quota allowed{};
+    std::optional<limit_decision> window{};              ///< of all requests of the user; none if there is no limit
+    std::optional<std::vector<activity>> activities{};  ///< none if they could not be read
+
+    /// Returns true if this is an account of the user.
+    [[nodiscard]] bool owns(const account_ref& named) const noexcept {
+        return std::any_of(accounts.begin(), accounts.end(), [&](const auto& each) {
+            return each.first == named.service && each.second.id == named.account;
+        });
+    }
+};
+
+/// What a page keeps for one request.
+struct kept_page : web::kept_page {
+    pages::page which = page::none;
+    bool is_language_missing = false;
+    user_data user{};
 };
 
 /// A request with a session.
@@ -220,6 +232,7 @@ struct page_context {
     const web::page_language& language;
     const http::request& request;
     const tollgate::session& session;
+    const user_data& user;
     std::string_view form_token;     ///< token for the forms of the response
     const http::form_fields& form;   ///< the posted form; `dispatch` checks its form token before a page acts on it
     const http::form_fields& query;  ///< query of the URL
@@ -238,12 +251,12 @@ inline void write_notice(html_writer& html, std::string_view text) {
 
 /// What all calls share: the parts of `account_pages`.
 struct page_environment {
-    account_service_settings settings;
+    const account_service_settings& settings;
     user_directory_ref users;
     session_source_ref sessions;
     account_store_ref store;
-    tollgate::policies policies;
-    web::page_renderer renderer;
+    const tollgate::policies& policies;
+    const web::page_renderer& renderer;
     window_limiter limiter{{.users = std::size_t{1} << 14, .addresses = std::size_t{1} << 14}};
 
     /// The path of a page.
@@ -265,7 +278,7 @@ public:
     page_call(page_environment& pages, const page_context& context, http::response& response)
         : page_context{context}, pages_{pages}, response_{response}, url_{pages.url_of(which, language)} {}
 
-    [[nodiscard]] const auto& users() const noexcept { return pages_.users; }
+    [[nodiscard]] bool has_activity() const noexcept { return pages_.users.has_activity(); }
     [[nodiscard]] const auto& sessions() const noexcept { return pages_.sessions; }
     [[nodiscard]] const auto& store() const noexcept { return pages_.store; }
     [[nodiscard]] const auto& settings() const noexcept { return pages_.settings; }
@@ -273,13 +286,6 @@ public:
     [[nodiscard]] const auto& target_rule() const noexcept { return pages_.policies.target_rule(); }
     /// The counts of requests; null if nothing counts them.
     [[nodiscard]] const usage_counter* usage() const noexcept { return pages_.policies.usage(); }
-    [[nodiscard]] const rate_limiter_ref& limiter() const noexcept { return pages_.policies.limiter(); }
-    /// The user's quota.
-    [[nodiscard]] result<quota> own_quota() const {
-        const auto own = users().quota_of(session.user);
-        if (!own) return own.error();
-        return own->value_or(settings().user_quota);
-    }
     [[nodiscard]] const page_texts& texts() const noexcept { return *language.texts; }
     [[nodiscard]] http::response& response() const noexcept { return response_; }
 
@@ -439,10 +445,10 @@ void page_call::respond(page_frame frame, Write&& write) const {
 }
 
 inline page_match find_page(std::string_view path) noexcept {
-    for (const page_path& each : page_paths) {
-        const auto expected = each.path();
-        if (path == expected) return {each.page, false};
-        if (path == expected.substr(0, expected.size() - 1)) return {each.page, true};
+    for (std::size_t i = 0; i < page_paths.size(); ++i) {
+        const auto expected = page_paths[i].path();
+        if (path == expected) return {page_paths[i].page, false, i};
+        if (path == expected.substr(0, expected.size() - 1)) return {page_paths[i].page, true, i};
     }
     return {};
 }

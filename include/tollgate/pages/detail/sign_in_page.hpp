@@ -72,6 +72,7 @@ struct sign_in_context {
     const web::page_language& language;
     const http::request& request;
     const http::form_fields& sent;  ///< the posted form, or the query
+    bool is_signed_in = false;      ///< only looked up for the form
     ip_address client;
     instant now;
 };
@@ -131,11 +132,9 @@ inline void show_sign_in_form(const page_environment& pages, const web::page_lan
 
 /// The form; redirects if there is a session, unless a prompt asks for the form.
 [[nodiscard]] inline result<void> show_sign_in(page_environment& pages, const sign_in_context& context, http::response& response) {
-    const auto signed_in = pages.sessions.session_of(context.request, context.now);
-    if (!signed_in) return signed_in.error();
     auto fresh = sign_in_form::read(context.sent);
     fresh.login = fresh.login_hint;
-    if (*signed_in && fresh.prompt.empty()) return redirect_after_sign_in(pages, context.language, fresh, response);
+    if (context.is_signed_in && fresh.prompt.empty()) return redirect_after_sign_in(pages, context.language, fresh, response);
     show_sign_in_form(pages, context.language, fresh, {}, response,
                       {context.sent.value_of("signed_out") == "1", context.sent.value_of(signed_in_name) == "1"});
     return {};

@@ -69,13 +69,9 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
                                    const hook_form& typed, const web::form_faults& faults);
 
 /// The user's accounts of all services, without their hooks.
-[[nodiscard]] inline result<hook_list> list_accounts(page_call& call) {
+[[nodiscard]] inline hook_list list_accounts(const page_call& call) {
     hook_list list{.has_deliveries = call.store().has_outbox()};
-    for (const service& at : call.settings().services.services()) {
-        auto accounts = call.users().accounts_of(call.session.user, at.name.view());
-        if (!accounts) return std::move(accounts).error();
-        for (const account& each : *accounts) list.accounts.push_back({{at.name, each.id}, shorten(each.name)});
-    }
+    for (const auto& [service, each] : call.user.accounts) list.accounts.push_back({{service, each.id}, shorten(each.name)});
     return list;
 }
 
@@ -134,12 +130,11 @@ TOLLGATE_DECL void write_hook_edit(html_writer& html, const page_view& view, con
         else return not_found();
     }
     auto list = list_accounts(call);
-    if (!list) return std::move(list).error();
     if (const auto account = call.query.value_of(account_name); !account.empty()) {
-        list->chosen = list->named(account);
-        if (!list->chosen) return not_found();
+        list.chosen = list.named(account);
+        if (!list.chosen) return not_found();
     }
-    return show_hooks(call, std::move(*list));
+    return show_hooks(call, std::move(list));
 }
 
 [[nodiscard]] inline result<void> redirect_to_hook_secret(page_call& call, std::string_view title, std::string_view about,
@@ -160,11 +155,10 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
     const webhook_texts& texts = call.texts().webhooks;
     auto typed = hook_form::read(call.form);
     auto list = list_accounts(call);
-    if (!list) return std::move(list).error();
-    if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
-    auto faults = typed.faults(*list, call.settings().services, call.texts());
+    if (const auto account = list.named(typed.account)) typed.account = account_text(*account);
+    auto faults = typed.faults(list, call.settings().services, call.texts());
     check_typed_target(call, typed, faults);
-    if (!faults.empty()) return show_hooks(call, std::move(*list), typed, faults);
+    if (!faults.empty()) return show_hooks(call, std::move(list), typed, faults);
 
     const auto submission = call.submission();
     const auto secret = submission.new_secret(make_hook_secret);
@@ -191,7 +185,7 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
         if (const auto created = submission.find_secret(each.secret_digest, make_hook_secret)) return redirect_to_created(*created);
     if (id.error().kind != error_kind::invalid) return call.refuse_repetition();
     faults.add({}, texts.too_many);
-    return show_hooks(call, std::move(*list), typed, faults);
+    return show_hooks(call, std::move(list), typed, faults);
 }
 
 [[nodiscard]] inline result<void> edit_hook(page_call& call, const named_hook& named) {
@@ -242,10 +236,9 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
                 return show_deliveries(call, *named, std::nullopt, std::nullopt, {});
     }
     auto list = list_accounts(call);
-    if (!list) return std::move(list).error();
-    if (!action.empty()) return show_hooks(call, std::move(*list));
-    if (const auto account = list->named(typed.account)) typed.account = account_text(*account);
-    return show_hooks(call, std::move(*list), typed);
+    if (!action.empty()) return show_hooks(call, std::move(list));
+    if (const auto account = list.named(typed.account)) typed.account = account_text(*account);
+    return show_hooks(call, std::move(list), typed);
 }
 
 [[nodiscard]] inline result<void> post_to_hooks(page_call& call) {

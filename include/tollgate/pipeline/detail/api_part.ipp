@@ -46,8 +46,8 @@ struct api_rules {
     // Bodies are JSON; those of other methods than POST, PUT and PATCH are read and ignored.
     static progress check_json(call& one) { return check(one, check_body(one.request, true, one.row().body_bytes_max)); }
     static progress check_any(call& one) { return check(one, check_body(one.request, false, one.row().body_bytes_max)); }
-    static constexpr body_rule json_body{.check_sender = nullptr, .check = &check_json, .read = nullptr};
-    static constexpr body_rule any_body{.check_sender = nullptr, .check = &check_any, .read = nullptr};
+    static constexpr body_rule json_body{.is_cross_site = nullptr, .check = &check_json, .read = nullptr};
+    static constexpr body_rule any_body{.is_cross_site = nullptr, .check = &check_any, .read = nullptr};
 
     static void reject(call& one, const rejection& reason) {
         require_limit(one);

@@ -46,6 +46,7 @@ struct rejection {
 
 inline constexpr rejection missing_user_agent{http::status::forbidden, "Send one User-Agent header that names your program.",
                                               about_requests};
+inline constexpr rejection other_site{http::status::forbidden, "The form was sent by another site.", about_requests};
 inline constexpr rejection rate_limit_exceeded{
     http::status::too_many_requests, "API rate limit exceeded. Wait until the time in X-RateLimit-Reset.", about_rate_limits};
 

@@ -58,9 +58,9 @@ struct limit_rule {
 
 /// Which body a row takes. A row without this rule has no body: it is answered when its head has arrived.
 struct body_rule {
-    progress (*check_sender)(call&) = nullptr;  ///< refuses a form from another site; may be null
-    progress (*check)(call&) = nullptr;         ///< refuses by the head, before the body has arrived and again after it
-    progress (*read)(call&) = nullptr;          ///< reads the body; may be null
+    bool (*is_cross_site)(const call&) = nullptr;  ///< returns true for a form that another site sent; may be null
+    progress (*check)(call&) = nullptr;            ///< refuses by the head, before the body has arrived and again after it
+    progress (*read)(call&) = nullptr;             ///< reads the body; may be null
 };
 
 /// How the responses of a row are written.
@@ -131,6 +131,7 @@ struct request_state {
     http::work_kind waits_for = http::work_kind::other;  ///< kind of work that `next` waits for
     bool user_agent_accepted = false;
     bool is_preflight = false;
+    bool is_cross_site = false;  ///< a form that another site sent
     bool has_waited = false;    ///< for its body or a worker
     std::uint8_t repeated = 0;  ///< number of repeated judgements
     std::uint8_t step = 0;      ///< index of the next step
