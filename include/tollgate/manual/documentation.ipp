@@ -76,10 +76,10 @@ public:
         const std::string_view path = one.request.target.path;
         for (std::size_t i = 0; i < pages_.size(); ++i) {
             const std::string_view known = pages_[i].path;
-            if (known == path) return pipeline::find_by_method(one, &rows_[i], nullptr, unknown_row_);
+            if (known == path) return pipeline::find_by_method(one, {{http::method::get, &rows_[i]}}, unknown_row_);
             // A page's name without its last slash: only a page that exists is redirected to.
             if (known.ends_with('/') && known.substr(0, known.size() - 1) == path)
-                return pipeline::find_by_method(one, &redirect_rows_[i], nullptr, unknown_row_);
+                return pipeline::find_by_method(one, {{http::method::get, &redirect_rows_[i]}}, unknown_row_);
         }
         one.state.row = &unknown_row_;
         one.state.no_row = pipeline::no_such_resource;

@@ -18,8 +18,15 @@
 
 namespace tollgate::inline v0 {
 
+namespace service_detail {
+struct part_mounter;
+}
+namespace pipeline {
+class judge;
+class part;
+}  // namespace pipeline
 namespace oauth {
-class oauth_handler;
+class oauth_part;
 }
 
 /// Serves OAuth 2.0 at `{auth_url}` (RFC 6749): authorization page, token endpoint, revocation (RFC 7009), introspection (RFC 7662), device
@@ -69,7 +76,12 @@ public:
     [[nodiscard]] TOLLGATE_DECL const account_service_settings& settings() const noexcept;
 
 private:
-    std::unique_ptr<oauth::oauth_handler> handler_;
+    friend struct service_detail::part_mounter;
+
+    [[nodiscard]] TOLLGATE_DECL const pipeline::part& part() const noexcept;
+
+    std::unique_ptr<const oauth::oauth_part> part_;
+    std::unique_ptr<const pipeline::judge> judge_;
 };
 
 }  // namespace tollgate

@@ -104,30 +104,15 @@ private:
             state.has_waited = true;
             return http::handle_step::needs_worker;
         };
-        // `find(in_body)`: the caller of a row whose credentials are there.
-        const auto find = [&](bool in_body) {
-            const caller_rule* rule = state.row->caller;
-            if (rule == nullptr || rule->in_body != in_body) return progress::goes_on;
-            waiting_for(rule->work);
-            const auto found = rule->find(one);
-            if (found == progress::goes_on) state.judged_at = one.may_wait() ? policies_.clock().now() : state.now;
-            return found;
-        };
-        const auto find_user = [&] {
-            const caller_rule* rule = state.row->caller;
-            if (rule == nullptr || rule->find_user == nullptr) return progress::goes_on;
-            waiting_for(rule->user_work);
-            return rule->find_user(one);
-        };
-        const auto count = [&] {
-            if (state.row->limit == nullptr || state.limit || state.is_cross_site) return progress::goes_on;
-            waiting_for(work_kind::limits);
-            return state.row->limit->count(one);
-        };
         for (;;) switch (state.next) {
                 case stage::head: read_head(one); [[fallthrough]];
                 case stage::caller:
-                    if (find(false) == progress::waits) return wait_at(stage::caller, state.row->caller->work);
+                    if (is_caller_due(state)) {
+                        const caller_rule& rule = *state.row->caller;
+                        waiting_for(rule.work);
+                        if (rule.find != nullptr && rule.find(one) == progress::waits) return wait_at(stage::caller, rule.work);
+                        state.judged_at = one.may_wait() ? policies_.clock().now() : state.now;
+                    }
                     [[fallthrough]];
                 case stage::use:
                     if (state.auth.use_is_due) [[unlikely]] {
@@ -136,16 +121,22 @@ private:
                     }
                     [[fallthrough]];
                 case stage::user:
-                    if (find_user() == progress::waits) return wait_at(stage::user, state.row->caller->user_work);
+                    if (const caller_rule* rule = state.row->caller; rule != nullptr && rule->find_user != nullptr) {
+                        waiting_for(rule->user_work);
+                        if (rule->find_user(one) == progress::waits) return wait_at(stage::user, rule->user_work);
+                    }
                     [[fallthrough]];
                 case stage::limit:
-                    if (count() == progress::waits) return wait_at(stage::limit, work_kind::limits);
+                    if (state.row->limit != nullptr && !state.limit && !state.is_cross_site) {
+                        waiting_for(work_kind::limits);
+                        if (state.row->limit->count(one) == progress::waits) return wait_at(stage::limit, work_kind::limits);
+                    }
                     [[fallthrough]];
                 case stage::checks:
                     if (check(one) == progress::responded) return finish(one);
                     [[fallthrough]];
                 case stage::body:
-                    if (const body_rule* rule = state.row->body; rule != nullptr) {
+                    if (const body_rule* rule = state.row->body; rule != nullptr && !state.has_body) {
                         if (rule->check(one) == progress::responded) return finish(one);
                         if (one.request.body_state == http::body_state::pending) {
                             state.next = stage::body;
@@ -154,19 +145,17 @@ private:
                             return http::handle_step::needs_body;
                         }
                         if (rule->read != nullptr && rule->read(one) == progress::responded) return finish(one);
-                    }
-                    [[fallthrough]];
-                case stage::client:
-                    if (state.row->caller != nullptr && state.row->caller->in_body) {
-                        if (find(true) == progress::waits) return wait_at(stage::client, state.row->caller->work);
-                        if (find_user() == progress::waits) return wait_at(stage::client, state.row->caller->user_work);
-                        if (count() == progress::waits) return wait_at(stage::client, work_kind::limits);
-                        if (check_caller(one) == progress::responded) return finish(one);
+                        state.has_body = true;
+                        // The one stage whose position depends on the row: a client's credentials may be in the body.
+                        if (state.row->caller != nullptr && state.row->caller->in_body) {
+                            state.next = stage::caller;
+                            continue;
+                        }
                     }
                     [[fallthrough]];
                 case stage::again:
                     // The time is read only where it matters: most requests do not wait, and read it once.
-                    if (state.has_waited && state.auth.state == auth_state::authenticated &&
+                    if (state.has_waited && !state.has_acted && state.auth.state == auth_state::authenticated &&
                         is_outdated(state.judged_at, policies_.clock().now())) [[unlikely]] {
                         if (state.repeated == repeated_judgements_max) return fail(one, unavailable("the request was judged too often"));
                         judge_again(one);
@@ -181,9 +170,17 @@ private:
                         if (!done) return fail(one, done.error());
                         if (*done == progress::waits) return wait_at(stage::again, next.work);
                         if (*done == progress::responded) break;
+                        state.has_acted = state.has_acted || next.acts;
                     }
                     return finish(one);
             }
+    }
+
+    /// Returns true if the credentials have arrived and have yet to be looked up.
+    [[nodiscard]] static bool is_caller_due(const request_state& state) noexcept {
+        if (state.row->caller == nullptr) return false;
+        return state.row->caller->in_body ? state.has_body && state.auth.state == auth_state::unchecked
+                                          : state.auth.state != auth_state::anonymous;
     }
 
     [[nodiscard]] const part& part_of(const http::request& request) const noexcept {
@@ -223,7 +220,7 @@ private:
         state.now = policies_.clock().now();
         state.auth = {};
         state.row->caller->read(one);
-        state.next = state.row->caller->in_body ? stage::client : stage::caller;  // `waits_for` stays: the worker may still wait for it
+        state.next = stage::caller;  // `waits_for` stays: the worker may still wait for it
     }
 
     /// The checks of what is known of the request, in this order.
@@ -244,11 +241,7 @@ private:
             return progress::responded;
         }
         if (state.is_cross_site) return one.reject(other_site);
-        return state.row->caller != nullptr && state.row->caller->in_body ? progress::goes_on : check_caller(one);
-    }
-
-    progress check_caller(call& one) const {
-        if (one.state.auth.failure) return write_failure(one, *one.state.auth.failure);
+        if (state.row->caller != nullptr && state.row->caller->in_body && !state.has_body) return progress::goes_on;
         if (const auto rejected = check_access(policies_.scope_checker(), one.row().access, one.row().resource, one.state))
             return one.reject(*rejected);
         return progress::goes_on;
@@ -256,8 +249,8 @@ private:
 
     /// Writes the error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
     progress write_failure(call& one, const error& failure) const {
-        if (to_number(to_status(failure.kind)) >= 500) one.observed().report(policies_, failure);
         one.row().form->fail(one, failure);
+        if (to_number(one.response.status()) >= 500) one.observed().report(policies_, failure);
         return progress::responded;
     }
     http::handle_step fail(call& one, const error& failure) const {

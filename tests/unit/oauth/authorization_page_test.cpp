@@ -762,7 +762,7 @@ TEST_CASE("the observer sees the signed-in user", "[oauth][page]") {
     shop.open(shop.parameters());
     shop.open(shop.parameters(), "");
     shop.open({}, "site=ann");
-    CHECK(shop.observer.requests == std::vector<std::string>{"200 by 1", "303", "400"});
+    CHECK(shop.observer.requests == std::vector<std::string>{"200 by 1", "303", "400 by 1"});
     CHECK(shop.observer.causes.empty());
 }
 

@@ -10,6 +10,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -45,6 +47,12 @@ struct limiter_elsewhere {
 };
 
 using entering_shop = oauth_shop<entering_sessions>;
+
+/// Sessions that may block and know who is active.
+struct sessions_elsewhere : entering_sessions {
+    static constexpr bool blocking = true;
+    result<bool> is_active(user_id) { return true; }
+};
 
 /// The cookie of a page, as a browser sends it back.
 std::string cookie_of(const http::response& page) {
@@ -717,12 +725,12 @@ TEST_CASE("another site cannot sign a user in", "[oauth][one_page]") {
 TEST_CASE("a failure during sign-in is a page or is redirected to the application", "[oauth][one_page][failure]") {
     entering_shop shop;
     const auto page = shop.open(shop.parameters(), "", one_page);
-    // The application, the password, the code.
-    for (int nth = 1; nth <= 3; ++nth) {
+    // The session, the application, the password, the code.
+    for (int nth = 1; nth <= 4; ++nth) {
         CAPTURE(nth);
         shop.store.faults.start(nth);
         const auto response = shop.submit(sign_in_with(page, "open sesame"), cookie_of(page), one_page);
-        if (nth < 3) {
+        if (nth < 4) {
             CHECK(response.status() == status::service_unavailable);
             CHECK(response.find("Retry-After") == "2");
             CHECK(response.find("Set-Cookie").empty());
@@ -751,7 +759,11 @@ TEST_CASE("only password checks may block when the store does not", "[oauth]") {
     entering_shop entering;
     CHECK_FALSE(shop.oauth.may_block());
     CHECK(entering.oauth.may_block());
-    CHECK(needs_worker(entering.oauth, test_request{method::post, one_page}.view()));
+    for (const auto& [fields, waits] : {std::pair{"login=ann&password=x", true}, std::pair{"decision=allow", false}}) {
+        test_request post{method::post, one_page};
+        post.body("form_token=x&" + std::string{fields}, "application/x-www-form-urlencoded");
+        CHECK(needs_worker(entering.oauth, post.view()) == waits);
+    }
     CHECK_FALSE(needs_worker(entering.oauth, test_request{method::get, one_page}.view()));
     CHECK_FALSE(needs_worker(entering.oauth, test_request{method::post, "/user/oauth_token/"}.view()));
 }
@@ -768,10 +780,9 @@ TEST_CASE("requests without a store or limiter call never wait", "[oauth][metada
     CHECK_FALSE(blocks(test_request{method::get, "/nothing"}));
     for (const auto& style : oauth.mounts())
         if (style.ends_with(".css")) CHECK_FALSE(blocks(test_request{method::get, style}));
-    for (const char* path : {"/user/oauth_token/", revocation_path, oauth_shop<>::page_path, one_page}) {
-        CHECK(blocks(test_request{method::post, path}));
-        CHECK(blocks(test_request{method::get, path}));
-    }
+    // Their heads and bodies suffice to refuse these.
+    for (const char* path : {"/user/oauth_token/", revocation_path, oauth_shop<>::page_path, one_page})
+        for (const auto each : {method::get, method::post, method::put, method::options}) CHECK_FALSE(blocks(test_request{each, path}));
 
     test_request request{method::get, metadata};
     const auto response = oauth.handle(request.view());
@@ -791,30 +802,88 @@ TEST_CASE("requests without a store or limiter call never wait", "[oauth][metada
     CHECK(oauth.handle(nameless.view()).find("X-RateLimit-Remaining") == "7");
     CHECK(limiter.calls == 1);
     test_request wrong{method::post, "/user/oauth_token/"};
-    CHECK(oauth.handle(wrong.view()).find("X-RateLimit-Remaining") == "7");
+    CHECK(oauth.handle(wrong.view()).find("X-RateLimit-Remaining") == "60");
 }
 
-TEST_CASE("pages, passwords and the token endpoint have separate workers", "[oauth]") {
-    using http::work_kind;
+TEST_CASE("a request waits for one kind of work at a time", "[oauth]") {
+    using work = http::work_kind;
     struct row {
+        const char* name;
         method verb;
-        const char* path;
-        work_kind waits_for;
+        std::string path;
+        std::string body;
+        std::vector<work> waits;
+        status expected;
     };
     store_elsewhere store;
-    site_sessions sessions{&store.faults};
+    sessions_elsewhere sessions;
     limiter_elsewhere limiter;
-    authorization_server oauth{test_oauth_settings(), store, sessions, default_policies().with_limiter(std::ref(limiter))};
-    for (const row& each : {row{method::get, oauth_shop<>::page_path, work_kind::pages},
-                            row{method::post, oauth_shop<>::page_path, work_kind::forms},
-                            row{method::get, one_page, work_kind::pages}, row{method::post, one_page, work_kind::sign_in},
-                            row{method::post, "/user/oauth_token/", work_kind::token_endpoint},
-                            row{method::post, revocation_path, work_kind::token_endpoint}}) {
-        CAPTURE(each.path);
-        test_request request{each.verb, each.path};
+    std::atomic<std::uint32_t> entropy = 0;
+    bool random_works = true;
+    const shared_random random{&entropy, &random_works};
+    sessions.faults = &store.faults;
+    authorization_server oauth{test_oauth_settings(), store, sessions,
+                               default_policies().with_limiter(std::ref(limiter)).with_random(random)};
+    const auto client_id = std::string{tollgate::new_public_id(public_id_kind::client_id, random).value().view()};
+    const auto secret = std::string{tollgate::new_secret(secret_kind::client_secret, random).value().view()};
+    const auto access = std::string{tollgate::new_secret(secret_kind::access_token, random).value().view()};
+    const auto application = store.rows.create_application({.owner = bob,
+                                                            .client_id = *client_id_text::from(client_id),
+                                                            .secret_digest = digest_of(secret),
+                                                            .name = "App",
+                                                            .website = {},
+                                                            .description = {},
+                                                            .redirect_urls = {"https://app.example/cb"},
+                                                            .created_at = default_policies().clock().now()},
+                                                           9);
+    REQUIRE(application);
+    const auto new_code = [&] {
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, random).value();
+        const auto now = default_policies().clock().now();
+        REQUIRE(store.rows.create_code({.code_digest = digest_of(code),
+                                        .user = ann,
+                                        .application = *application,
+                                        .scopes = *scope_set::parse("user:balance"),
+                                        .redirect = "https://app.example/cb",
+                                        .code_challenge = std::nullopt,
+                                        .created_at = now,
+                                        .expires_at = now + seconds{60}}));
+        return std::string{code.view()};
+    };
+    const std::string client = "client_id=" + client_id + "&client_secret=" + secret;
+    const std::string wrong = "client_id=" + client_id + "&client_secret=" + std::string{tollgate::new_secret(secret_kind::client_secret, random).value().view()};
+    const std::string request = "?response_type=code&scope=user:balance&client_id=" + client_id;
+    const std::string form = "form_token=x&response_type=code&scope=user:balance&client_id=" + client_id;
+    for (const row& each : std::vector<row>{
+             {"a code", method::post, "/user/oauth_token/", client + "&grant_type=authorization_code&code=" + new_code(),
+              {work::credentials, work::sessions, work::limits, work::token_endpoint, work::sessions, work::token_endpoint}, status::ok},
+             {"a wrong secret", method::post, "/user/oauth_token/", wrong, {work::credentials, work::limits}, status::unauthorized},
+             {"a revocation", method::post, revocation_path, client + "&token=" + access,
+              {work::credentials, work::limits, work::token_endpoint}, status::ok},
+             {"an introspection", method::post, "/user/oauth_introspect/", client + "&token=" + access,
+              {work::credentials, work::sessions, work::limits, work::token_endpoint}, status::ok},
+             {"a device", method::post, "/user/oauth_device/", client + "&scope=user:balance",
+              {work::credentials, work::sessions, work::limits, work::token_endpoint}, status::ok},
+             {"a page", method::get, oauth_shop<>::page_path + request, "", {work::sessions, work::pages, work::sessions, work::pages},
+              status::see_other},
+             {"a form", method::post, oauth_shop<>::page_path, form, {work::sessions, work::forms, work::sessions, work::forms},
+              status::see_other},
+             {"a sign-in", method::post, one_page, form + "&login=ann&password=x",
+              {work::sessions, work::forms, work::sessions, work::sign_in}, status::forbidden},
+             {"a device's page", method::get, "/en/user/device/", "", {work::sessions, work::pages}, status::see_other},
+         }) {
+        CAPTURE(each.name);
+        test_request sent{each.verb, each.path};
+        if (!each.body.empty()) sent.body(each.body, "application/x-www-form-urlencoded");
         http::response response;
         http::handler_state state;
-        CHECK(oauth.advance(request.view(), response, state, http::thread_kind::io) == http::handle_step::needs_worker);
-        CHECK(state.waits_for() == each.waits_for);
+        std::vector<work> waits;
+        auto thread = http::thread_kind::io;
+        while (waits.size() < 9 && oauth.advance(sent.view(), response, state, thread) == http::handle_step::needs_worker) {
+            waits.push_back(state.waits_for());
+            thread = http::thread_kind::worker;
+        }
+        CHECK(waits == each.waits);
+        CHECK(response.status() == each.expected);
     }
 }

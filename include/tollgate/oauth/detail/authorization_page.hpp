@@ -10,6 +10,7 @@
 #include <tollgate/model/settings.hpp>
 #include <tollgate/oauth/detail/authorization_request.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
+#include <tollgate/oauth/detail/kept_oauth_page.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/redirect.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
@@ -38,32 +39,24 @@ struct authorization_page {
     const session_source_ref& sessions;
     const oauth_store_ref& store;
     const tollgate::policies& policies;
-    request_rules rules;
+    const resource_list& resources;
     web::localized_pages pages;
     std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
-    pipeline::observed_request observed;
+    pipeline::call& one;
+    kept_oauth_page& context;
 
-    void respond(const http::request& request, request_state& context, http::response& response) const {
-        const auto read = read_page_or_answer(request, pages, response);
-        if (!read) return;
-        const parameters& sent = *read;
-        // A form without any token is not from this site.
-        if (request.method == http::method::post && !sent.holds(web::form_token_name))
-            return pages.respond_status(response, http::status::forbidden);
-
-        context.note_client(sent.find("client_id").value_or(""));
-        auto judged = oauth::judge_request(sent, store, rules, context.client, context.now(),
-                                           [&](user_id user) { return is_active(sessions, user); });
-        if (!judged) return respond_error_page(judged.error(), response);
-        if (const auto* failure = std::get_if<page_failure>(&*judged)) {
-            context.error = to_code(*failure);
-            return respond_page_failure(*failure, sent, response);
+    /// Responds to the request, which has been checked against its application.
+    void respond(judged_request judged) const {
+        const http::request& request = one.request;
+        const parameters& sent = context.sent;
+        if (const auto* failure = std::get_if<page_failure>(&judged)) {
+            context.noted.error = to_code(*failure);
+            return respond_page_failure(*failure, sent, one.response);
         }
-        if (const auto* failed = std::get_if<document_failure>(&*judged)) return respond_document_failure(*failed, context, response);
-        if (auto* failed = std::get_if<redirect_failure>(&*judged))
-            return respond_redirect_failure(request, sent, context, response, *failed);
+        if (const auto* failed = std::get_if<document_failure>(&judged)) return respond_document_failure(*failed, one.response);
+        if (auto* failed = std::get_if<redirect_failure>(&judged)) return respond_redirect_failure(*failed);
 
-        const authorization_call call{request, sent, std::get<authorization_request>(*judged), context, response};
+        const authorization_call call{request, sent, std::get<authorization_request>(judged), context, one.response};
         if (request.method == http::method::post) handle_form(call);
         else handle_get(call);
     }
@@ -80,14 +73,14 @@ private:
     }
 
     /// The reason is for the author of the document; it is text, never a link.
-    void respond_document_failure(const document_failure& failed, request_state& context, http::response& response) const {
+    void respond_document_failure(const document_failure& failed, http::response& response) const {
         const auto& texts = pages.texts().consent;
         if (failed.reason == document_failure::kind::too_many) {
-            context.error = error_code::temporarily_unavailable;
+            context.noted.error = error_code::temporarily_unavailable;
             http::add_retry_after(response, failed.retry_after);
             return pages.respond_message(response, http::status::too_many_requests, texts.too_many_documents);
         }
-        context.error = error_code::invalid_client;
+        context.noted.error = error_code::invalid_client;
         pages.respond_message(response, http::status::bad_request, texts.unusable_document, {},
                               [&](html_writer& html) { html.add("<pre>\n{}</pre>\n", failed.description); });
     }
@@ -95,19 +88,17 @@ private:
     /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
     /// and links of this site must not redirect strangers to other sites. The exception is `prompt=none`, which forbids to show
     /// anything (RFC 9700 section 4.11.2).
-    void respond_redirect_failure(const http::request& request, const parameters& sent, request_state& context,
-                                  http::response& response, const redirect_failure& failed) const {
-        const auto found = find_session(sessions, request, context);
-        if (!found) return respond_error_page(found.error(), response);
-        const bool is_silent = sent.find("prompt") == "none" && request.method != http::method::post;
-        if (*found || is_silent) {
-            context.error = failed.failure.code;
-            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), response);
+    void respond_redirect_failure(const redirect_failure& failed) const {
+        const bool is_posted = one.request.method == http::method::post;
+        const bool is_silent = context.sent.find("prompt") == "none" && !is_posted;
+        if (context.signed_in || is_silent) {
+            context.noted.error = failed.failure.code;
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), one.response);
         }
         // Forms of this site carry valid parameters only.
-        if (request.method == http::method::post) return pages.respond_status(response, http::status::forbidden);
-        const auto back = std::string{request.target.path}.append("?").append(to_query(sent));
-        redirect_to_page(sessions.sign_in_url(pages.translate(back)), response);
+        if (is_posted) return pages.respond_status(one.response, http::status::forbidden);
+        const auto back = std::string{one.request.target.path}.append("?").append(to_query(context.sent));
+        redirect_to_page(sessions.sign_in_url(pages.translate(back)), one.response);
     }
 
     /// A request with a valid redirect URL.
@@ -115,7 +106,7 @@ private:
         const http::request& request;
         const parameters& sent;
         const authorization_request& authorization;
-        request_state& context;
+        kept_oauth_page& context;
         http::response& response;
 
         [[nodiscard]] bool on_one_page() const noexcept { return context.endpoint == endpoint::one_page; }
@@ -170,9 +161,7 @@ private:
     }
 
     void handle_get(const authorization_call& call) const {
-        const auto found = find_session(sessions, call.request, call.context);
-        if (!found) return respond_error_page(found.error(), call.response);
-        const auto& session = *found;
+        const auto& session = context.signed_in;
         const prompt_set& prompt = call.authorization.prompt;
         if (!session && prompt.none) return send_failure(call, {error_code::login_required, "The user is not signed in."});
         // This page has no way to sign out, so another user can only sign in on the sign-in page.
@@ -213,9 +202,7 @@ private:
         if (sessions.signs_in())
             if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
 
-        const auto found = find_session(sessions, call.request, call.context);
-        if (!found) return respond_error_page(found.error(), call.response);
-        const auto& session = *found;
+        const auto& session = context.signed_in;
         if (!session) return redirect_to_page(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
         const auto form_token = call.sent.find(web::form_token_name).value_or("");
@@ -237,7 +224,7 @@ private:
     /// Ends the session and returns to the same request.
     void sign_out(const authorization_call& call) const {
         if (sessions.signs_in()) {
-            const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
+            const auto ended = sessions.sign_out(call.request, one.state.now, call.response);
             if (!ended) return respond_error_page(ended.error(), call.response);
             redirect_to_page(sign_in_url(call), call.response);
         } else {
@@ -272,11 +259,11 @@ private:
         if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
 
         const auto password = call.sent.find(web::password_name).value_or("");
-        const sign_in_attempt typed{.login = login, .password = password, .client = call.context.client};
+        const sign_in_attempt typed{.login = login, .password = password, .client = one.state.client};
         const auto& texts = pages.texts().sign_in;
         if (const auto faults = web::faults_of(typed, texts); !faults.empty())
             return show_sign_in(call, login, faults, http::status::unprocessable_content);
-        const auto outcome = sessions.sign_in(call.request, typed, call.context.now(), call.response);
+        const auto outcome = sessions.sign_in(call.request, typed, one.state.now, call.response);
         if (!outcome) return respond_error_page(outcome.error(), call.response);
         if (outcome->result == sign_in_result::throttled) {
             http::add_retry_after(call.response, outcome->retry_after);
@@ -286,8 +273,8 @@ private:
             return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::unprocessable_content);
 
         const auto user = outcome->session->user;
-        report(call, activity_kind::signed_in, user, {});
-        call.context.user = caller_on_page(user);
+        report(activity_kind::signed_in, user, {});
+        one.state.auth.caller = caller_on_page(user);
         issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
     }
 
@@ -301,7 +288,7 @@ private:
     /// `notice` is the reason for displaying a form again, with 403, or empty.
     void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
         const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policies.random(),
-                                               call.context.now());
+                                               one.state.now);
         if (!token) return send_error(call, token.error());
         page_frame frame;
         frame.login = session.login;
@@ -315,7 +302,7 @@ private:
         const auto secret = make_form_secret(call);
         if (secret.empty()) return;
         const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policies.random(),
-                                               call.context.now());
+                                               one.state.now);
         if (!token) return respond_error_page(token.error(), call.response);
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
@@ -337,7 +324,7 @@ private:
                                 .sign_in = sign_in,
                                 .login = frame.login,
                                 .can_sign_out = sessions.signs_in(),
-                                .shows_resources = rules.resources.has_several(),
+                                .shows_resources = resources.has_several(),
                                 .notice = notice};
         const auto title = consent_title(view);
         frame.title = title;
@@ -351,7 +338,7 @@ private:
     void issue_code(const authorization_call& call, const code_derivation& derivation) const {
         const auto made_at = web::made_at(derivation.nonce);
         const bool remembered =
-            made_at <= call.context.now() && call.context.now() < made_at + seconds{limits::spent_code_seconds};
+            made_at <= one.state.now && one.state.now < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
         const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
         if (!code) return send_error(call, random_source_error());
@@ -370,38 +357,38 @@ private:
                 .scopes = call.authorization.scopes,
                 .redirect = call.authorization.redirect,
                 .code_challenge = call.authorization.code_challenge,
-                .created_at = call.context.now(),
-                .expires_at = call.context.now() + settings.oauth.code_lifetime,
+                .created_at = one.state.now,
+                .expires_at = one.state.now + settings.oauth.code_lifetime,
                 .resources = call.authorization.resources};
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
         auto created = code_for(call, user, code);
         if (call.authorization.client.registration == registration_kind::metadata_document) {
-            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), call.context.now());
+            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), one.state.now);
             if (!id) return send_error(call, id.error());
             created.application = *id;
         }
         const auto stored = store.create_code(created);
         if (stored && *stored == code_result::created)
-            report(call, activity_kind::access_granted, user, call.authorization.client.name);
+            report(activity_kind::access_granted, user, call.authorization.client.name);
         send_code(call, stored, code);
     }
 
-    void report(const authorization_call& call, activity_kind kind, user_id user, std::string subject) const {
-        policies.observer().on_activity({kind, user, std::move(subject), call.context.client, call.context.now()});
+    void report(activity_kind kind, user_id user, std::string subject) const {
+        policies.observer().on_activity({kind, user, std::move(subject), one.state.client, one.state.now});
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
         if (!stored) return respond_store_failure(call, stored.error());
         if (*stored == code_result::suspended) {  // in the meantime
-            call.context.error = error_code::unauthorized_client;
+            call.context.noted.error = error_code::unauthorized_client;
             return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client);
         }
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);
-        oauth::remove_expired(store, policies.observer(), call.context.now(), 1);
+        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
     }
 
     void respond_store_failure(const authorization_call& call, const error& error) const {
@@ -415,18 +402,18 @@ private:
     }
 
     void send_failure(const authorization_call& call, const failure& error) const {
-        call.context.error = error.code;
+        call.context.noted.error = error.code;
         redirect_to(failure_url(target_of(call), error), call.response);
     }
 
     void send_error(const authorization_call& call, const error& error) const {
-        observed.report(policies, error);
+        one.observed().report(policies, error);
         send_failure(call, to_failure(error));
     }
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
     void respond_error_page(const error& error, http::response& response) const {
-        oauth::respond_error_page(error, pages, policies, observed, response);
+        oauth::respond_error_page(error, pages, policies, one.observed(), response);
     }
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.

@@ -109,38 +109,6 @@ template <class IsActive>
                                                                    const account_service_settings& settings, const observer_ref& observer,
                                                                    instant now);
 
-/// What an authorization request is checked against.
-struct request_rules {
-    const service_catalog& services;
-    const resource_list& resources;
-    client_documents& documents;
-};
-
-/// Reads and checks an authorization request from `address`. An error only if the application or its owner could not be looked up. The
-/// application of a document has the id under which the store knows it, or `unstored_application`.
-template <class IsActive>
-[[nodiscard]] result<judged_request> judge_request(const parameters& sent, const oauth_store_ref& applications, const request_rules& rules,
-                                                   const ip_address& address, instant now, const IsActive& is_active) {
-    const auto client_id = client_id_of(sent);
-    if (!client_id) return page_failure::missing_client_id;
-    auto client = applications.find_application(*client_id);
-    if (!client) return std::move(client).error();
-    const bool has_document = !*client || (*client)->registration == registration_kind::metadata_document;
-    if (*client) {
-        if ((*client)->type == client_type::resource_server) return page_failure::unknown_client;
-        const auto stopped = is_stopped(**client, is_active);
-        if (!stopped) return stopped.error();
-        if (*stopped) return page_failure::stopped_client;
-    }
-    if (!has_document) return judge_request_of(std::move(**client), sent, rules.services, rules.resources);
-    if (!rules.documents.may_hold(*client_id)) return page_failure::unknown_client;
-    auto described = rules.documents.find(*client_id, address, now);
-    if (auto* failed = std::get_if<document_failure>(&described)) return std::move(*failed);
-    auto& application = std::get<tollgate::application>(described);
-    if (*client) application.id = (*client)->id;
-    return judge_request_of(std::move(application), sent, rules.services, rules.resources);
-}
-
 /// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
 /// normalize line ends in forms, so a state with control characters is sent in base64url as `encoded_state`. So is a state that would
 /// be much longer if it was percent-encoded: the URL of a sign-in page contains the query of the page to return to, encoded once more.

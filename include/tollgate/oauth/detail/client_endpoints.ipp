@@ -73,7 +73,8 @@ TOLLGATE_DECL failure to_failure(client_fault fault) {
         case client_fault::missing_secret: return refuse("client_secret is missing. This application has one.");
         case client_fault::needless_secret: return refuse("This application has no secret. Omit client_secret.");
         case client_fault::needs_secret: return refuse("Only an application with a secret can use this endpoint.");
-        case client_fault::wrong_secret: break;
+        case client_fault::wrong_secret:
+        case client_fault::unknown_with_secret: break;
     }
     return refuse("client_id or client_secret is invalid.");
 }
@@ -120,13 +121,13 @@ TOLLGATE_DECL void add_client_challenge(const http::request& request, http::resp
         response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
 }
 
-TOLLGATE_DECL void respond_invalid_client(const http::request& request, const request_state& context, client_fault fault,
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const limit_decision& window, client_fault fault, instant now,
                                           http::response& response, std::string_view documentation_url) {
-    if (context.window && !context.window->admitted)
+    if (may_be_guess(fault) && !window.admitted)
         return write_rate_limited(response,
                                   {error_code::invalid_client, "API rate limit exceeded by requests with a wrong client_id or "
                                                                "client_secret. Wait until the time in X-RateLimit-Reset."},
-                                  *context.window, context.now(), documentation_url);
+                                  window, now, documentation_url);
     add_client_challenge(request, response);
     const auto error = to_failure(fault);
     write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});

@@ -29,38 +29,9 @@
 
 namespace tollgate::inline v0::oauth {
 
-/// The parameters of a request to an authorization page, from its query or form; or a status: 403 for a form of another
-/// site, 400, 413 or 415 for an unreadable one.
-[[nodiscard]] TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
-                                                                                     const web::page_site& site);
-
-/// Returns the parameters of a request to a page with a form, like `read_page_request`, or an empty optional if `pages` has already
-/// responded: to OPTIONS, to another method, or to a request that could not be read.
-[[nodiscard]] inline std::optional<parameters> read_page_or_answer(const http::request& request, const web::localized_pages& pages,
-                                                                   http::response& response) {
-    if (!http::is_read(request.method) && request.method != http::method::post) {
-        const auto refused = http::refuse_method(request, response, "GET, HEAD, POST, OPTIONS");
-        if (refused) pages.respond_status(response, *refused);
-        return std::nullopt;
-    }
-    auto read = read_page_request(request, pages.site());
-    if (auto* sent = std::get_if<parameters>(&read)) return std::move(*sent);
-    pages.respond_status(response, std::get<http::status>(read));
-    return std::nullopt;
-}
-
-/// The session of a request for a page, if any. Its user is noted in `context`.
-[[nodiscard]] inline result<std::optional<session>> find_session(const session_source_ref& sessions, const http::request& request,
-                                                                 request_state& context) {
-    auto found = sessions.session_of(request, context.now());
-    if (found && *found) context.user = caller_on_page((*found)->user);
-    return found;
-}
-
 /// Responds to an error of the server with a page; the observer gets the error.
 inline void respond_error_page(const error& failed, const web::localized_pages& pages, const tollgate::policies& policies,
-                               const pipeline::observed_request& observed,
-                        http::response& response) {
+                               const pipeline::observed_request& observed, http::response& response) {
     observed.report(policies, failed);
     const auto status = status_of_server_error(failed);
     http::add_retry_after(response, status);

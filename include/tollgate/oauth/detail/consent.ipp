@@ -105,18 +105,6 @@ TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
              fill_in(texts.leads_to, detail::displayed_host(view.request.redirect)), texts.revocable);
 }
 
-TOLLGATE_DECL std::variant<parameters, http::status> read_page_request(const http::request& request,
-                                                                       const web::page_site& site) {
-    if (request.method == http::method::post) {
-        auto form = web::read_form(request, site);
-        if (const auto* status = std::get_if<http::status>(&form)) return *status;
-        return parameters{std::get<http::form_fields>(form)};
-    }
-    auto query = parameters::from_form(request.target.query);
-    if (std::holds_alternative<failure>(query)) return http::status::bad_request;
-    return std::get<parameters>(std::move(query));
-}
-
 TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_texts& texts, std::string_view redirect_uri) {
     // Percent-encoded, other bytes change neither the order of the text nor what it looks like.
     std::string visible;

@@ -7,6 +7,7 @@
 #include <tollgate/model/settings.hpp>
 #include <tollgate/oauth/detail/consent.hpp>
 #include <tollgate/oauth/detail/device_codes.hpp>
+#include <tollgate/oauth/detail/kept_oauth_page.hpp>
 #include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/oauth/detail/token_endpoint.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
@@ -77,18 +78,16 @@ struct device_page {
     const tollgate::policies& policies;
     web::localized_pages pages;
     window_limiter& limiter;  ///< limiter of wrong codes
-    pipeline::observed_request observed;
+    pipeline::call& one;
+    const kept_oauth_page& context;
 
-    void respond(const http::request& request, request_state& context, http::response& response) const {
-        const auto read = read_page_or_answer(request, pages, response);
-        if (!read) return;
-        const parameters& sent = *read;
-        const auto found = find_session(sessions, request, context);
-        if (!found) return respond_error(found.error(), response);
-        const auto url = pages.translate(request.target.path);
-        if (!*found) return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), response);
-        const device_call call{request, sent, **found, context, response, url};
-        if (request.method == http::method::post) return handle_form(call);
+    void respond() const {
+        const parameters& sent = context.sent;
+        const auto url = pages.translate(one.request.target.path);
+        if (!context.signed_in)
+            return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), one.response);
+        const device_call call{one.request, sent, *context.signed_in, one.response, url};
+        if (one.request.method == http::method::post) return handle_form(call);
         if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
         if (const auto typed = sent.find(device_request_name)) return show_typed_request(call, *typed);
         show_form(call, {});
@@ -99,7 +98,6 @@ private:
         const http::request& request;
         const parameters& sent;
         const session& signed_in;
-        const request_state& context;
         http::response& response;
         std::string url;  ///< URL of this page
 
@@ -136,22 +134,22 @@ private:
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
         const bool may_be_guess = !decides || !is_valid;
-        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, call.context.now());
+        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, one.state.now);
         if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return respond_error(found.error(), call.response);
         if (*found && !may_be_guess) return answer(call, **found, decided);
         const bool is_pending =
-            *found && (*found)->state == device_code_state::pending && !has_expired(**found, call.context.now());
+            *found && (*found)->state == device_code_state::pending && !has_expired(**found, one.state.now);
         if (is_pending && !notice.empty()) return show_request(call, *code, **found, notice, with_code(call.url, code));
         if (is_pending) return redirect_to_request(call, *code);
-        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, call.context.now()));
+        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, one.state.now));
         show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
     }
 
     void refuse_attempt(const device_call& call, const limit_decision& window) const {
-        http::add_retry_after(call.response, window.resets_at - call.context.now());
-        const auto wait = std::chrono::ceil<seconds>(window.resets_at - call.context.now());
+        http::add_retry_after(call.response, window.resets_at - one.state.now);
+        const auto wait = std::chrono::ceil<seconds>(window.resets_at - one.state.now);
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
         show_fault(call, text, http::status::too_many_requests);
     }
@@ -185,19 +183,19 @@ private:
 
     /// Displays the form if this session has not entered a code recently; otherwise the decision, if there is one.
     void show_typed_request(const device_call& call, std::string_view sealed) const {
-        const auto text = web::open_sealed(call.signed_in, sealed, call.context.now());
+        const auto text = web::open_sealed(call.signed_in, sealed, one.state.now);
         const auto code = text ? parse_user_code(*text) : std::nullopt;
         if (!code) return show_form(call, {});
         const auto found = store.find_device_code(digest_of_user_code(*code));
         if (!found) return respond_error(found.error(), call.response);
-        if (!*found || has_expired(**found, call.context.now())) return show_fault(call, pages.texts().device.unknown, http::status::ok);
+        if (!*found || has_expired(**found, one.state.now)) return show_fault(call, pages.texts().device.unknown, http::status::ok);
         const auto own_url = with_code(call.url, code).append("&").append(device_request_name).append("=").append(sealed);
         if ((*found)->state == device_code_state::pending) return show_request(call, *code, **found, {}, own_url);
         const device_decision same{.user_digest = digest_of_user_code(*code),
                                    .user = call.signed_in.user,
                                    .answer = (*found)->state,
                                    .redirect = {},
-                                   .now = call.context.now()};
+                                   .now = one.state.now};
         respond_result(call, *find_device_result(device_result_of({false, (*found)->state, (*found)->answered_by}, same),
                                                  pages.texts().device),
                        own_url);
@@ -239,7 +237,7 @@ private:
     /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
     void sign_out(const device_call& call, const std::string& code) const {
         if (sessions.signs_in()) {
-            const auto ended = sessions.sign_out(call.request, call.context.now(), call.response);
+            const auto ended = sessions.sign_out(call.request, one.state.now, call.response);
             if (!ended) return respond_error(ended.error(), call.response);
             redirect_to_sign_in(with_code(call.url, code), call.response);
         } else {
@@ -258,14 +256,14 @@ private:
                                        .user = call.signed_in.user,
                                        .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
                                        .redirect = std::string{device_grant_type},
-                                       .now = call.context.now()};
+                                       .now = one.state.now};
         const auto answered = store.answer_device_code(decision);
         const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
         if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         if (!answered) return respond_error(answered.error(), call.response);
         if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
-        oauth::remove_expired(store, policies.observer(), call.context.now(), 1);
+        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
     }
 
     /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
@@ -277,7 +275,7 @@ private:
     void redirect_to_sealed(const device_call& call, std::string url, std::string_view text) const {
         web::seal_nonce nonce;
         if (!policies.random().fill(nonce)) return respond_error(random_source_error(), call.response);
-        const auto sealed = web::seal(call.signed_in, text, nonce, call.context.now());
+        const auto sealed = web::seal(call.signed_in, text, nonce, one.state.now);
         if (!sealed) return respond_error(internal_error("a part of the device page's URL could not be sealed"), call.response);
         if (const auto redirected = web::respond_see_other(call.response, pages.site(), url.append(*sealed)); !redirected)
             respond_error(redirected.error(), call.response);
@@ -285,7 +283,7 @@ private:
 
     /// The form if it is not a recent result of this session.
     void show_result(const device_call& call, std::string_view sealed) const {
-        const auto name = web::open_sealed(call.signed_in, sealed, call.context.now());
+        const auto name = web::open_sealed(call.signed_in, sealed, one.state.now);
         const message_texts* const texts = name ? find_device_result(*name, pages.texts().device) : nullptr;
         if (texts == nullptr) return show_form(call, {});
         respond_result(call, *texts, call.url + "?" + std::string{device_result_name} + "=" + std::string{sealed});
@@ -301,7 +299,7 @@ private:
 
     void report_granted(const device_call& call, std::string client_name) const {
         policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name),
-                                         call.context.client, call.context.now()});
+                                         one.state.client, one.state.now});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {
@@ -313,11 +311,11 @@ private:
     }
 
     [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
-        return web::new_form_token({call.signed_in, purpose, text}, policies.random(), call.context.now());
+        return web::new_form_token({call.signed_in, purpose, text}, policies.random(), one.state.now);
     }
 
     void respond_error(const error& error, http::response& response) const {
-        respond_error_page(error, pages, policies, observed, response);
+        respond_error_page(error, pages, policies, one.observed(), response);
     }
 };
 

@@ -3,8 +3,6 @@
 #define TOLLGATE_OAUTH_DETAIL_METADATA_HPP
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/http/request.hpp>
-#include <tollgate/http/response.hpp>
 #include <tollgate/model/settings.hpp>
 
 #include <span>
@@ -16,10 +14,6 @@ namespace tollgate::inline v0::oauth {
 /// Authorization server metadata (RFC 8414): a JSON object. `languages` are those of the pages.
 [[nodiscard]] TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings,
                                                       std::span<const std::string_view> languages);
-
-/// GET and HEAD with the metadata, OPTIONS with 204, anything else with 405.
-TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view documentation_url,
-                                    http::response& response);
 
 }  // namespace tollgate::oauth
 

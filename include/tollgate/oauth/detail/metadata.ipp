@@ -54,16 +54,6 @@ TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings
     return text;
 }
 
-TOLLGATE_DECL void respond_metadata(const http::request& request, std::string_view metadata, std::string_view documentation_url,
-                                    http::response& response) {
-    if (http::is_read(request.method)) {
-        response.add_prepared_lines(pipeline::json_field_lines);
-        response.body() = metadata;
-        return;
-    }
-    respond_unsupported_method(request, response, "GET, HEAD, OPTIONS", documentation_url);
-}
-
 }  // namespace tollgate::oauth
 
 #endif  // TOLLGATE_OAUTH_DETAIL_METADATA_IPP

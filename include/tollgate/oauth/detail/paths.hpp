@@ -47,6 +47,7 @@ enum class endpoint : std::uint8_t {
     registration,  ///< dynamic registration
     metadata,
 };
+inline constexpr std::size_t endpoints_count = static_cast<std::size_t>(endpoint::metadata) + 1;
 
 /// The pattern of an endpoint's path, for logs and metrics; empty for `none`.
 [[nodiscard]] constexpr std::string_view route_of(endpoint which) noexcept {
@@ -94,22 +95,6 @@ private:
     };
     std::vector<entry> entries_;
     std::vector<std::string> pages_;
-};
-
-/// The state of one request to an authorization server.
-struct request_state {
-    pipeline::request_start start;
-    instant judged_at{};  ///< when the body had arrived and there was a worker: everything is decided then
-    ip_address client;  ///< the client's address; behind trusted proxies, the address that they report
-    oauth::endpoint endpoint = oauth::endpoint::none;
-    std::optional<limit_decision> window;  ///< the window of the client's address, if something was counted
-    std::optional<caller> user;  ///< the signed-in user, on a page
-    std::string client_id{};     ///< the client_id as sent, cut to the longest possible length; for the observer
-    std::optional<error_code> error{};  ///< the error of the response, or of the redirect to the application
-
-    void note_client(std::string_view sent) { client_id = sent.substr(0, limits::client_id_bytes_max); }
-    [[nodiscard]] oauth_outcome outcome() const noexcept { return {client_id, error ? to_text(*error) : std::string_view{}}; }
-    [[nodiscard]] instant now() const noexcept { return judged_at; }
 };
 
 }  // namespace tollgate::oauth

@@ -3,55 +3,51 @@
 #define TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/result.hpp>
-#include <tollgate/contract/oauth_store.hpp>
-#include <tollgate/http/request.hpp>
-#include <tollgate/limits/window_limiter.hpp>
-#include <tollgate/model/settings.hpp>
-#include <tollgate/oauth/detail/client_metadata.hpp>
-#include <tollgate/oauth/detail/failure.hpp>
-#include <tollgate/oauth/detail/paths.hpp>
-#include <tollgate/policy/policies.hpp>
-
-#include <optional>
-#include <string_view>
+#include <tollgate/oauth/detail/client_rows.hpp>
+#include <tollgate/pipeline/detail/row.hpp>
 
 namespace tollgate::inline v0::oauth {
 
-/// The endpoint where applications register themselves (RFC 7591), read their registration and delete it (RFC 7592). Refers to members of
-/// an authorization server, for the duration of a call.
-class registration_endpoint {
-public:
-    registration_endpoint(const account_service_settings& settings, const oauth_store_ref& store, const tollgate::policies& policies,
-                          window_limiter& limiter, std::string_view documentation_url, pipeline::observed_request observed,
-                          request_state& state) noexcept
-        : settings_{settings},
-          store_{store},
-          policies_{policies},
-          limiter_{limiter},
-          documentation_url_{documentation_url},
-          observed_{observed},
-          state_{state} {}
+/// The functions of the rows where applications register themselves (RFC 7591), read their registration and delete it (RFC 7592).
+struct registration_rules {
+    using call = pipeline::call;
+    using progress = pipeline::progress;
 
-    TOLLGATE_DECL void respond(const http::request& request, http::response& response) const;
+    // The callers have the initial access token, if the settings want one.
+    TOLLGATE_DECL static void read_initial_token(call& one);
+    static constexpr pipeline::caller_rule new_applications{.in_body = false,
+                                                            .work = http::work_kind::other,
+                                                            .read = &read_initial_token,
+                                                            .find = nullptr,
+                                                            .record_use = nullptr,
+                                                            .user_work = http::work_kind::other,
+                                                            .find_user = nullptr};
+    // The callers have the token of their registration.
+    TOLLGATE_DECL static void read_registration_token(call& one);
+    TOLLGATE_DECL static progress find_registration(call& one);
+    static constexpr pipeline::caller_rule registered_applications{.in_body = false,
+                                                                   .work = http::work_kind::credentials,
+                                                                   .read = &read_registration_token,
+                                                                   .find = &find_registration,
+                                                                   .record_use = nullptr,
+                                                                   .user_work = http::work_kind::other,
+                                                                   .find_user = nullptr};
+    /// Counts a wrong token against the window of the client's address, like a wrong client secret.
+    TOLLGATE_DECL static progress count(call& one);
+    static constexpr pipeline::limit_rule wrong_tokens{&count};
 
-    /// Returns true if a registration is refused whatever its body says: it is not JSON, or the initial access token is missing or wrong.
-    [[nodiscard]] static TOLLGATE_DECL bool is_refused_by_head(const http::request& request, const account_service_settings& settings);
+    TOLLGATE_DECL static progress check_body(call& one);
+    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &check_body, .read = nullptr};
 
-private:
-    void create(const http::request& request, http::response& response) const;
-    void read_or_delete(const http::request& request, http::response& response) const;
-    void fail(const failure& failed, http::response& response, http::status status = http::status::bad_request) const;
-    void fail_token(const http::request& request, http::response& response, std::string_view description) const;
-    void respond_error(const error& error, http::response& response) const;
+    TOLLGATE_DECL static void reject(call& one, const pipeline::rejection& reason);
+    static constexpr pipeline::response_form form{&reject, &client_rules::fail, &client_rules::add_fields};
 
-    const account_service_settings& settings_;
-    const oauth_store_ref& store_;
-    const tollgate::policies& policies_;
-    window_limiter& limiter_;
-    std::string_view documentation_url_;
-    pipeline::observed_request observed_;
-    request_state& state_;
+    TOLLGATE_DECL static result<progress> create(call& one);
+    TOLLGATE_DECL static result<progress> respond(call& one);
+    TOLLGATE_DECL static result<progress> remove(call& one);
+    static constexpr pipeline::step create_steps[]{{http::work_kind::token_endpoint, &create}};
+    static constexpr pipeline::step get_steps[]{{http::work_kind::other, &respond}};
+    static constexpr pipeline::step delete_steps[]{{http::work_kind::token_endpoint, &remove}};
 };
 
 }  // namespace tollgate::oauth

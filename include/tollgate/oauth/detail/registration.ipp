@@ -71,126 +71,150 @@ inline void write_registration(http::response& response, const registration_view
 
 }  // namespace detail
 
-TOLLGATE_DECL bool registration_endpoint::is_refused_by_head(const http::request& request, const account_service_settings& settings) {
-    if (settings.oauth.registration == dynamic_registration::with_token && !detail::has_initial_access_token(request, settings))
-        return true;
-    return !tollgate::detail::ascii_iequals(http::detail::media_type_of(request.fields), "application/json") ||
-           http::detail::has_content_coding(request.fields);
+TOLLGATE_DECL void registration_rules::read_initial_token(call& one) {
+    const auto& settings = client_rules::part(one).settings();
+    if (settings.oauth.registration != dynamic_registration::with_token) return;
+    using enum pipeline::auth_state;
+    const bool is_sent = one.request.fields.count(http::field_id::authorization) != 0;
+    const bool is_right = detail::has_initial_access_token(one.request, settings);
+    one.state.auth.state = is_right ? authenticated : is_sent ? bad_credentials : anonymous;
 }
 
-TOLLGATE_DECL void registration_endpoint::respond(const http::request& request, http::response& response) const {
-    switch (request.method) {
-        case http::method::post: return create(request, response);
-        case http::method::get:
-        case http::method::head:
-        case http::method::delete_: return read_or_delete(request, response);
-        default: return respond_unsupported_method(request, response, "POST, GET, HEAD, DELETE, OPTIONS", documentation_url_);
-    }
-}
-
-inline void registration_endpoint::create(const http::request& request, http::response& response) const {
-    if (settings_.oauth.registration == dynamic_registration::with_token && !detail::has_initial_access_token(request, settings_))
-        return fail_token(request, response, "Send the initial access token in an Authorization header with Bearer.");
-    if (request.body_state == http::body_state::too_large)
-        return fail({error_code::invalid_client_metadata, "The request body is too large."}, response, http::status::content_too_large);
-    if (is_refused_by_head(request, settings_))
-        return fail({error_code::invalid_client_metadata, "Send the metadata as application/json."}, response);
-    const auto window = limiter_.take(limit_key::of(state_.client), settings_.oauth.registrations, state_.now());
-    if (!window.admitted) {
-        state_.error = error_code::temporarily_unavailable;
-        return respond_too_many(window.resets_at, state_.now(), response, documentation_url_,
-                                "Too many applications were registered from this address.");
-    }
-    const auto sent = http::parse_json_object(request.body);
-    if (!sent) return fail({error_code::invalid_client_metadata, sent.error().message}, response);
-    auto read = read_client_metadata(*sent, settings_.services, metadata_source::registration);
-    if (const auto* refused = std::get_if<failure>(&read)) return fail(*refused, response);
-    auto& metadata = std::get<client_metadata>(read);
-
-    const auto client_id = new_public_id(public_id_kind::client_id, policies_.random());
-    const auto token = tollgate::new_secret(secret_kind::client_secret, policies_.random());
-    const bool is_public = metadata.type == client_type::public_client;
-    const auto secret = is_public ? std::optional{secret_text{}} : tollgate::new_secret(secret_kind::client_secret, policies_.random());
-    if (!client_id || !token || !secret) return respond_error(random_source_error(), response);
-    remove_unused_applications(store_, policies_.observer(), state_.now());
-    metadata.redirect_urls = tollgate::detail::distinct_redirect_urls(metadata.redirect_urls);
-    const auto created = store_.create_application({.owner = no_owner,
-                                                    .client_id = *client_id_text::from(*client_id),
-                                                    .secret_digest = is_public ? digest{} : digest_of(*secret),
-                                                    .name = metadata.name,
-                                                    .website = metadata.website,
-                                                    .description = {},
-                                                    .redirect_urls = metadata.redirect_urls,
-                                                    .created_at = state_.now(),
-                                                    .type = metadata.type,
-                                                    .registration = registration_kind::by_itself,
-                                                    .default_scopes = metadata.default_scopes,
-                                                    .registration_digest = digest_of(*token)},
-                                                   settings_.oauth.unowned_applications_max);
-    if (!created && created.error().kind == error_kind::invalid)
-        return respond_error(unavailable("there are as many applications without an owner as the settings allow"), response);
-    if (!created) return respond_error(created.error(), response);
-    state_.note_client(*client_id);
-    response.set_status(http::status::created);
-    detail::write_registration(response, {.settings = settings_,
-                                          .client_id = *client_id,
-                                          .metadata = metadata,
-                                          .created_at = state_.now(),
-                                          .client_secret = *secret,
-                                          .registration_token = *token});
+TOLLGATE_DECL void registration_rules::read_registration_token(call& one) {
+    const auto query = http::parse_form(one.request.target.query);
+    kept_client& state = client_rules::kept(one);
+    state.credentials.client_id = query ? query->value_of("client_id") : std::string_view{};
+    state.noted.note_client(state.credentials.client_id);
+    one.state.auth.state = pipeline::auth_state::unchecked;
 }
 
 // The response is the same whether the application does not exist, is not one that registered itself, or has another token.
-inline void registration_endpoint::read_or_delete(const http::request& request, http::response& response) const {
-    const auto token = detail::bearer_token_of(request);
-    const auto query = http::parse_form(request.target.query);
-    const std::string client_id{query ? query->value_of("client_id") : std::string_view{}};
-    state_.note_client(client_id);
-    const auto refuse = [&] { fail_token(request, response, "Send the registration access token of this client_id with Bearer."); };
-    if (!is_client_id_text(client_id) || !is_well_formed(secret_kind::client_secret, token)) return refuse();
-    const auto found = store_.find_application(client_id);
-    if (!found) return respond_error(found.error(), response);
-    if (!*found || (*found)->registration != registration_kind::by_itself || (*found)->registration_digest != digest_of(token))
-        return refuse();
-    const application& client = **found;
-    if (request.method == http::method::delete_) {
-        if (const auto deleted = store_.delete_application(no_owner, client.id); !deleted) return respond_error(deleted.error(), response);
-        return response.set_status(http::status::no_content);
+TOLLGATE_DECL pipeline::progress registration_rules::find_registration(call& one) {
+    auto& auth = one.state.auth;
+    if (auth.state != pipeline::auth_state::unchecked) return progress::goes_on;
+    kept_client& state = client_rules::kept(one);
+    const oauth_store_ref& store = client_rules::part(one).store();
+    const auto token = detail::bearer_token_of(one.request);
+    const bool is_sent = one.request.fields.count(http::field_id::authorization) != 0;
+    if (!is_client_id_text(state.credentials.client_id) || !is_well_formed(secret_kind::client_secret, token)) {
+        auth.state = is_sent ? pipeline::auth_state::bad_credentials : pipeline::auth_state::anonymous;
+        return progress::goes_on;
     }
+    if (store.may_block() && !one.may_wait()) return progress::waits;
+    auto found = store.find_application(state.credentials.client_id);
+    if (!found) {
+        auth.fail(std::move(found).error());
+        return progress::goes_on;
+    }
+    const bool is_right =
+        *found && (*found)->registration == registration_kind::by_itself && (*found)->registration_digest == digest_of(token);
+    auth.state = is_right ? pipeline::auth_state::authenticated : pipeline::auth_state::bad_credentials;
+    if (is_right) state.client = *std::move(found);
+    return progress::goes_on;
+}
+
+TOLLGATE_DECL pipeline::progress registration_rules::count(call& one) {
+    return client_rules::count_address(one, one.state.auth.state == pipeline::auth_state::bad_credentials);
+}
+
+TOLLGATE_DECL pipeline::progress registration_rules::check_body(call& one) {
+    if (one.request.body_state == http::body_state::too_large)
+        return client_rules::refuse(one, {error_code::invalid_client_metadata, "The request body is too large."},
+                                    http::status::content_too_large);
+    if (!tollgate::detail::ascii_iequals(http::detail::media_type_of(one.request.fields), "application/json") ||
+        http::detail::has_content_coding(one.request.fields))
+        return client_rules::refuse(one, {error_code::invalid_client_metadata, "Send the metadata as application/json."});
+    return progress::goes_on;
+}
+
+TOLLGATE_DECL void registration_rules::reject(call& one, const pipeline::rejection& reason) {
+    const bool is_limited = reason.status == http::status::too_many_requests;
+    if (reason.status != http::status::unauthorized && !is_limited) return client_rules::reject(one, reason);
+    const auto url = client_rules::part(one).documentation_url();
+    client_rules::kept(one).noted.error = error_code::invalid_client;
+    if (is_limited)
+        return write_rate_limited(one.response, {error_code::invalid_client, "API rate limit exceeded by requests with a wrong token. Wait "
+                                                                             "until the time in X-RateLimit-Reset."},
+                                  *one.state.limit, one.state.now, url);
+    const bool is_sent = one.state.auth.state == pipeline::auth_state::bad_credentials;
+    one.response.add("WWW-Authenticate", is_sent ? http::field_value{"Bearer realm=\"oauth\", error=\"invalid_token\""}
+                                                 : http::field_value{"Bearer realm=\"oauth\""});
+    const failure failed{error_code::invalid_client, one.request.method == http::method::post
+                                                         ? "Send the initial access token in an Authorization header with Bearer."
+                                                         : "Send the registration access token of this client_id with Bearer."};
+    write_failure(one.response, {.status = http::status::unauthorized, .failure = failed, .documentation_url = url});
+}
+
+TOLLGATE_DECL result<pipeline::progress> registration_rules::create(call& one) {
+    const oauth_part& at = client_rules::part(one);
+    const auto& settings = at.settings();
+    const oauth_store_ref& store = at.store();
+    if (store.may_block() && !one.may_wait()) return progress::waits;
+    const auto window = at.registration_limiter().take(limit_key::of(one.state.client), settings.oauth.registrations, one.state.now);
+    if (!window.admitted)
+        return client_rules::refuse_for_now(one, window.resets_at, "Too many applications were registered from this address.");
+    const auto sent = http::parse_json_object(one.request.body);
+    if (!sent) return client_rules::refuse(one, {error_code::invalid_client_metadata, sent.error().message});
+    auto read = read_client_metadata(*sent, settings.services, metadata_source::registration);
+    if (const auto* refused = std::get_if<failure>(&read)) return client_rules::refuse(one, *refused);
+    auto& metadata = std::get<client_metadata>(read);
+
+    const auto& random = one.policies.random();
+    const auto client_id = new_public_id(public_id_kind::client_id, random);
+    const auto token = tollgate::new_secret(secret_kind::client_secret, random);
+    const bool is_public = metadata.type == client_type::public_client;
+    const auto secret = is_public ? std::optional{secret_text{}} : tollgate::new_secret(secret_kind::client_secret, random);
+    if (!client_id || !token || !secret) return random_source_error();
+    remove_unused_applications(store, one.policies.observer(), one.state.now);
+    metadata.redirect_urls = tollgate::detail::distinct_redirect_urls(metadata.redirect_urls);
+    auto created = store.create_application({.owner = no_owner,
+                                             .client_id = *client_id_text::from(*client_id),
+                                             .secret_digest = is_public ? digest{} : digest_of(*secret),
+                                             .name = metadata.name,
+                                             .website = metadata.website,
+                                             .description = {},
+                                             .redirect_urls = metadata.redirect_urls,
+                                             .created_at = one.state.now,
+                                             .type = metadata.type,
+                                             .registration = registration_kind::by_itself,
+                                             .default_scopes = metadata.default_scopes,
+                                             .registration_digest = digest_of(*token)},
+                                            settings.oauth.unowned_applications_max);
+    if (!created && created.error().kind == error_kind::invalid)
+        return unavailable("there are as many applications without an owner as the settings allow");
+    if (!created) return std::move(created).error();
+    client_rules::kept(one).noted.note_client(*client_id);
+    one.response.set_status(http::status::created);
+    detail::write_registration(one.response, {.settings = settings,
+                                              .client_id = *client_id,
+                                              .metadata = metadata,
+                                              .created_at = one.state.now,
+                                              .client_secret = *secret,
+                                              .registration_token = *token});
+    return progress::responded;
+}
+
+TOLLGATE_DECL result<pipeline::progress> registration_rules::respond(call& one) {
+    const application& client = *client_rules::kept(one).client;
     const client_metadata metadata{.name = client.name,
                                    .website = client.website,
                                    .redirect_urls = client.redirect_urls,
                                    .type = client.type,
                                    .auth_method = client.type == client_type::public_client ? "none" : "client_secret_basic",
                                    .default_scopes = client.default_scopes};
-    detail::write_registration(
-        response, {.settings = settings_, .client_id = client_id, .metadata = metadata, .created_at = client.created_at});
+    detail::write_registration(one.response, {.settings = client_rules::part(one).settings(),
+                                              .client_id = client.client_id.view(),
+                                              .metadata = metadata,
+                                              .created_at = client.created_at});
+    return progress::responded;
 }
 
-inline void registration_endpoint::fail(const failure& failed, http::response& response, http::status status) const {
-    state_.error = failed.code;
-    write_failure(response, {.status = status, .failure = failed, .documentation_url = documentation_url_});
-}
-
-/// A wrong token counts against the window of the client's address, like a wrong client secret.
-inline void registration_endpoint::fail_token(const http::request& request, http::response& response, std::string_view description) const {
-    state_.error = error_code::invalid_client;
-    const bool is_sent = request.fields.count(http::field_id::authorization) != 0;
-    if (is_sent) state_.window = policies_.limiter().take(limit_key::of(state_.client), settings_.anonymous_quota, state_.now());
-    if (is_sent && !state_.window->admitted)
-        return write_rate_limited(response, {error_code::invalid_client, "API rate limit exceeded by requests with a wrong token. Wait "
-                                                                         "until the time in X-RateLimit-Reset."},
-                                  *state_.window, state_.now(), documentation_url_);
-    response.add("WWW-Authenticate", is_sent ? http::field_value{"Bearer realm=\"oauth\", error=\"invalid_token\""}
-                                             : http::field_value{"Bearer realm=\"oauth\""});
-    const failure failed{error_code::invalid_client, std::string{description}};
-    write_failure(response, {.status = http::status::unauthorized, .failure = failed, .documentation_url = documentation_url_});
-}
-
-inline void registration_endpoint::respond_error(const error& error, http::response& response) const {
-    state_.error = to_failure(error).code;
-    observed_.report(policies_, error);
-    write_server_error(response, error, documentation_url_);
+TOLLGATE_DECL result<pipeline::progress> registration_rules::remove(call& one) {
+    const oauth_store_ref& store = client_rules::part(one).store();
+    if (store.may_block() && !one.may_wait()) return progress::waits;
+    if (auto deleted = store.delete_application(no_owner, client_rules::kept(one).client->id); !deleted) return std::move(deleted).error();
+    one.response.set_status(http::status::no_content);
+    return progress::responded;
 }
 
 }  // namespace tollgate::oauth

@@ -29,10 +29,6 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
 TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url);
 
-/// The response to a method that is not in `allowed`: OPTIONS 204, any other 405.
-TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response, http::field_value allowed,
-                                              std::string_view documentation_url);
-
 /// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
                                             std::string_view documentation_url);

@@ -30,14 +30,6 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
     write_failure(response, {.status = status, .failure = described, .documentation_url = documentation_url});
 }
 
-TOLLGATE_DECL void respond_unsupported_method(const http::request& request, http::response& response, http::field_value allowed,
-                                              std::string_view documentation_url) {
-    const auto refused = http::refuse_method(request, response, allowed);
-    if (!refused) return;
-    const failure error{error_code::invalid_request, "Method not allowed. See the Allow header."};
-    write_failure(response, {.status = *refused, .failure = error, .documentation_url = documentation_url});
-}
-
 TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
                                             std::string_view documentation_url) {
     if (!window.admitted) http::add_retry_after(response, window.resets_at - now);

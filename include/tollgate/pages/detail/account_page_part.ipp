@@ -326,7 +326,7 @@ TOLLGATE_DECL void account_page_part::find_row(pipeline::call& one) const {
     state.language = &renderer().language_of(one.request);
     if (find_asset_row(one)) return;
     if (is_change_password_path(one.request.target.path))
-        return pipeline::find_by_method(one, &change_password_row_, nullptr, unknown_row());
+        return pipeline::find_by_method(one, {{http::method::get, &change_password_row_}}, unknown_row());
     const auto at = renderer().find(one.request.target.path);
     const page_match found = at ? find_page(at->path) : page_match{};
     if (!environment_.is_served(found.page)) return find_unknown_row(one);
@@ -335,7 +335,10 @@ TOLLGATE_DECL void account_page_part::find_row(pipeline::call& one) const {
     const page_rows& rows = rows_[found.index];
     const bool is_redirect = found.page == page::start || found.slash_missing || state.is_language_missing;
     const bool takes_forms = rows.takes_forms && !state.is_language_missing;
-    pipeline::find_by_method(one, is_redirect ? &rows.redirect : &rows.get, takes_forms ? &rows.post : nullptr, unknown_row());
+    pipeline::find_by_method(one,
+                             {{http::method::get, is_redirect ? &rows.redirect : &rows.get},
+                              {http::method::post, takes_forms ? &rows.post : nullptr}},
+                             unknown_row());
 }
 
 }  // namespace tollgate::pages

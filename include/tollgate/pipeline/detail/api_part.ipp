@@ -152,7 +152,7 @@ TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept
 TOLLGATE_DECL void api_part::find_row(call& one) const {
     request_state& state = one.state;
     if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]]
-        return find_by_method(one, &metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())], nullptr,
+        return find_by_method(one, {{http::method::get, &metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())]}},
                               metadata_refusal_row_);
     state.row = &unknown_row_;
     state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, one.request, state);

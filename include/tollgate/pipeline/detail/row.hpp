@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,7 +46,7 @@ struct caller_rule {
     bool in_body = false;  ///< the credentials may be in the body, so the caller is found when it has arrived
     http::work_kind work = http::work_kind::other;  ///< what `find` waits for
     void (*read)(call&) = nullptr;             ///< reads the head; called again before the caller is found again
-    progress (*find)(call&) = nullptr;         ///< looks the caller up
+    progress (*find)(call&) = nullptr;         ///< looks the caller up; may be null
     progress (*record_use)(call&) = nullptr;   ///< of the credentials, waiting for `work_kind::token_uses`; may be null
     http::work_kind user_work = http::work_kind::users;  ///< what `find_user` waits for
     progress (*find_user)(call&) = nullptr;    ///< looks up what is known of the caller's user; may be null
@@ -74,6 +75,7 @@ struct response_form {
 struct step {
     http::work_kind work = http::work_kind::other;
     result<progress> (*run)(call&) = nullptr;
+    bool acts = false;  ///< it changes something, and other steps follow: the caller is not checked again after it
 };
 
 struct row {
@@ -121,7 +123,7 @@ public:
 };
 
 /// The stage at which `judge` continues.
-enum class stage : std::uint8_t { head, caller, use, user, limit, checks, body, client, again, endpoint };
+enum class stage : std::uint8_t { head, caller, use, user, limit, checks, body, again, endpoint };
 
 /// What is known of a request so far.
 struct request_state {
@@ -132,7 +134,9 @@ struct request_state {
     bool user_agent_accepted = false;
     bool is_preflight = false;
     bool is_cross_site = false;  ///< a form that another site sent
-    bool has_waited = false;    ///< for its body or a worker
+    bool has_waited = false;     ///< for its body or a worker
+    bool has_body = false;       ///< the body has been read
+    bool has_acted = false;      ///< a step has changed something
     std::uint8_t repeated = 0;  ///< number of repeated judgements
     std::uint8_t step = 0;      ///< index of the next step
     const pipeline::part* part = nullptr;
@@ -185,21 +189,31 @@ struct call {
     }
 };
 
-/// Finds a row by method among the rows of one path, and sets the state: GET also serves HEAD. Otherwise the request is an OPTIONS, or is
-/// refused. `without_endpoint` is the row of such a request. Either of `get` and `post` may be null.
-inline void find_by_method(call& one, const row* get, const row* post, const row& without_endpoint) {
+/// A row of a path for a method, GET for HEAD too; null if the path does not support the method.
+struct method_row {
+    http::method method;
+    const pipeline::row* row;
+};
+
+/// Finds a row by method among the rows of one path, and sets the state. A request without a row is an OPTIONS, or is refused;
+/// `without_endpoint` is the row of its response.
+inline void find_by_method(call& one, std::initializer_list<method_row> rows, const row& without_endpoint) {
     request_state& state = one.state;
-    state.pattern = (get != nullptr ? get : post)->pattern;
     const auto method = one.request.method == http::method::head ? http::method::get : one.request.method;
-    state.row = method == http::method::get ? get : method == http::method::post ? post : nullptr;
-    if (state.row != nullptr) return;
+    for (const method_row& each : rows) {
+        if (each.row == nullptr) continue;
+        state.pattern = each.row->pattern;
+        if (each.method == method) {
+            state.row = each.row;
+            return;
+        }
+    }
     state.row = &without_endpoint;
-    if (get != nullptr) state.allowed.add(http::method::get);
-    if (post != nullptr) state.allowed.add(http::method::post);
+    for (const method_row& each : rows)
+        if (each.row != nullptr) state.allowed.add(each.method);
     if (method == http::method::options) return;
-    constexpr std::string_view message = "This path does not support this method; see the Allow header.";
     state.no_row = rejection{method == http::method::other ? http::status::not_implemented : http::status::method_not_allowed,
-                             message, about_requests};
+                             "This path does not support this method; see the Allow header.", about_requests};
 }
 
 }  // namespace tollgate::pipeline

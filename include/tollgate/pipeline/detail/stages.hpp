@@ -86,6 +86,10 @@ made_by(Make) -> made_by<Make>;
     return first.admitted ? first.remaining < second.remaining : first.resets_at > second.resets_at;
 }
 
+/// Counts the request in one window, or only reads the window unless it `counts`. False, and nothing counted, if that needs a worker.
+[[nodiscard]] TOLLGATE_DECL bool count_in(const rate_limiter_ref& limiter, const limit_key& key, const quota& allowed, bool counts,
+                                          http::thread_kind thread, request_state& state);
+
 /// Counts the request against its caller or its client's address, or in every window that the limiter names: in none if one of them is used
 /// up. `route` is the pattern of its route. False, and nothing counted, if that needs a worker.
 [[nodiscard]] TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_service_settings& settings,

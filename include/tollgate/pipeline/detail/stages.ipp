@@ -93,10 +93,8 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
                      "The token's scopes do not cover this request; see the WWW-Authenticate header.", about_scopes};
 }
 
-/// Counts the request in one window. False, and nothing counted, if that needs a worker.
-[[nodiscard]] inline bool count_in(const rate_limiter_ref& limiter, const limit_key& key, const quota& allowed, http::thread_kind thread,
-                                   request_state& state) {
-    const bool counts = is_counted(state);
+TOLLGATE_DECL bool count_in(const rate_limiter_ref& limiter, const limit_key& key, const quota& allowed, bool counts,
+                            http::thread_kind thread, request_state& state) {
     if (thread == http::thread_kind::io && limiter.may_block()) {
         state.limit = counts ? limiter.try_take(key, allowed, state.now) : limiter.try_peek(key, allowed, state.now);
         return state.limit.has_value();
@@ -109,7 +107,7 @@ TOLLGATE_DECL std::optional<rejection> check_access(const scope_checker_ref& che
 /// Counts the request in every window that the limiter names, or in none if one of them is used up.
 [[nodiscard]] inline bool count_in_windows(const rate_limiter_ref& limiter, const limit_windows& windows, const quota& allowed,
                                            http::thread_kind thread, request_state& state) {
-    if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, thread, state);
+    if (windows.size() == 1) return count_in(limiter, windows.begin()->key, windows.begin()->allowed, is_counted(state), thread, state);
     if (windows.size() != 0 && thread == http::thread_kind::io && limiter.may_block()) return false;
 
     const auto tightest = [&](auto decide) {
@@ -130,7 +128,7 @@ TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_
                                  const http::request& request, http::thread_kind thread, request_state& state) {
     const limit_key key = limit_key_of(state);
     const quota& allowed = quota_of(settings, state);
-    if (!limiter.chooses_windows()) return count_in(limiter, key, allowed, thread, state);
+    if (!limiter.chooses_windows()) return count_in(limiter, key, allowed, is_counted(state), thread, state);
     return count_in_windows(limiter, limiter.windows_of({key, allowed, route, request.method, caller_of(state), state.client, state.now}),
                             allowed, thread, state);
 }

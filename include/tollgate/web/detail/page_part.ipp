@@ -110,7 +110,7 @@ TOLLGATE_DECL bool page_part::find_asset_row(pipeline::call& one) const {
     const page_site& site = renderer_.site();
     const page_asset* const found = site.find_asset(one.request.target.path);
     if (found == nullptr) return false;
-    pipeline::find_by_method(one, &asset_rows_[static_cast<std::size_t>(found - site.assets.data())], nullptr, unknown_page_row_);
+    pipeline::find_by_method(one, {{http::method::get, &asset_rows_[static_cast<std::size_t>(found - site.assets.data())]}}, unknown_page_row_);
     return true;
 }
 

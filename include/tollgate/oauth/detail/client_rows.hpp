@@ -1,0 +1,462 @@
+#pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ROWS_HPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_ROWS_HPP
+
+#include <tollgate/account/new_secret.hpp>
+#include <tollgate/http/detail/cors.hpp>
+#include <tollgate/http/detail/fields.hpp>
+#include <tollgate/http/detail/request_id.hpp>
+#include <tollgate/model/application.hpp>
+#include <tollgate/model/grant.hpp>
+#include <tollgate/oauth/detail/client_endpoints.hpp>
+#include <tollgate/oauth/detail/oauth_part.hpp>
+#include <tollgate/pipeline/detail/row.hpp>
+#include <tollgate/pipeline/detail/stages.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace tollgate::inline v0::oauth {
+
+/// What an endpoint for applications keeps for one request.
+struct kept_client final : pipeline::kept_data {
+    [[nodiscard]] oauth_outcome outcome() const noexcept override { return noted.outcome(); }
+
+    oauth::endpoint endpoint = oauth::endpoint::none;
+    noted_outcome noted{};
+    parameters sent{http::form_fields{{}}};
+    client_credentials credentials{};
+    std::optional<application> client{};   ///< set exactly if the credentials are right
+    std::optional<client_fault> fault{};   ///< set exactly if they are not
+    bool is_stopped = false;               ///< the application is suspended, or its owner is not active
+    std::optional<oauth_token> token{};    ///< the refresh token, or the token to describe
+    resource_set resources{};
+    std::optional<failure> refused{};      ///< why no tokens are issued
+    std::optional<token_response> issued{};
+    bool is_disabled = false;              ///< the user of the issued tokens
+};
+
+/// The functions of the rows of endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC
+/// 7662), device authorization (RFC 8628), and of the metadata.
+struct client_rules {
+    using call = pipeline::call;
+    using progress = pipeline::progress;
+    using step = pipeline::step;
+
+    static kept_client& kept(const call& one) noexcept { return static_cast<kept_client&>(*one.state.kept); }
+    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
+
+    // The callers are applications.
+
+    static void read(call& one) {
+        kept(one).client.reset();
+        kept(one).fault.reset();
+        one.state.auth.state = pipeline::auth_state::unchecked;
+    }
+    static progress find(call& one) {
+        const oauth_store_ref& store = part(one).store();
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        kept_client& state = kept(one);
+        auto& auth = one.state.auth;
+        auto found = authenticate_client(state.credentials, store);
+        if (!found) {
+            auth.fail(std::move(found).error());
+            return progress::goes_on;
+        }
+        if (auto* client = std::get_if<application>(&*found)) state.client = std::move(*client);
+        else state.fault = std::get<client_fault>(*found);
+        // A public client is not authenticated, so it gets no information about tokens.
+        if (state.client && state.endpoint == endpoint::introspection && state.client->type == client_type::public_client) {
+            state.client.reset();
+            state.fault = client_fault::needs_secret;
+        }
+        auth.state = state.client ? pipeline::auth_state::authenticated : pipeline::auth_state::bad_credentials;
+        return progress::goes_on;
+    }
+    /// An application that is suspended, or whose owner is not active, may only revoke.
+    static progress find_user(call& one) {
+        kept_client& state = kept(one);
+        if (!state.client || state.endpoint == endpoint::revocation) return progress::goes_on;
+        const bool has_user = !state.client->suspended && state.client->owner != no_owner;
+        if (has_user && must_wait_for_user(one)) return progress::waits;
+        const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(one).sessions(), user); });
+        if (stopped) state.is_stopped = *stopped;
+        else one.state.auth.fail(stopped.error());
+        return progress::goes_on;
+    }
+    static constexpr pipeline::caller_rule callers{.in_body = true,
+                                                   .work = http::work_kind::credentials,
+                                                   .read = &read,
+                                                   .find = &find,
+                                                   .record_use = nullptr,
+                                                   .user_work = http::work_kind::sessions,
+                                                   .find_user = &find_user};
+
+    /// Counts a guess against the window of the client's address. The responses to other requests show that window.
+    static progress count(call& one) {
+        if (one.state.auth.state == pipeline::auth_state::unchecked) return progress::goes_on;
+        const auto& fault = kept(one).fault;
+        return count_address(one, fault && may_be_guess(*fault));
+    }
+    static progress count_address(call& one, bool counts) {
+        const bool is_done = pipeline::count_in(one.policies.limiter(), limit_key::of(one.state.client), part(one).settings().anonymous_quota,
+                                                counts, one.thread, one.state);
+        if (!is_done) return progress::waits;
+        if (!counts) one.state.limit->admitted = true;  // others may have used the window up
+        return progress::goes_on;
+    }
+    static constexpr pipeline::limit_rule guesses{&count};
+
+    /// Counts requests without a User-Agent.
+    static progress count_refused(call& one) { return one.state.user_agent_accepted ? progress::goes_on : count_address(one, true); }
+    static constexpr pipeline::limit_rule refused_requests{&count_refused};
+
+    // Bodies are forms or JSON objects.
+
+    static progress read_body(call& one) {
+        const bool has_arrived = one.request.body_state != http::body_state::pending;
+        if (!has_arrived && !has_unusable_authorization(one.request) && !parameters::check_head(one.request)) return progress::goes_on;
+        auto read = read_client_request(one.request);
+        if (const auto* refused = std::get_if<refused_request>(&read)) {
+            if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(one.request, one.response);
+            if (refused->status == http::status::unauthorized) add_client_challenge(one.request, one.response);
+            return refuse(one, refused->reason, refused->status);
+        }
+        auto& [sent, credentials] = std::get<client_request>(read);
+        kept(one).noted.note_client(credentials.client_id);
+        kept(one).sent = std::move(sent);
+        kept(one).credentials = std::move(credentials);
+        return progress::goes_on;
+    }
+    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &read_body, .read = nullptr};
+
+    // Errors are OAuth errors, with the members of the Error object.
+
+    static void reject(call& one, const pipeline::rejection& reason) {
+        const auto url = part(one).documentation_url();
+        if (!one.state.user_agent_accepted) return write_missing_user_agent(one.response, *one.state.limit, one.state.now, url);
+        if (reason.status == http::status::unauthorized || reason.status == http::status::too_many_requests) return reject_client(one);
+        if (!one.state.allowed.empty()) return write_unsupported_method(one, reason);
+        pipeline::write_error(one.response, reason.status, reason.message, url, reason.documentation);
+    }
+    static void write_unsupported_method(call& one, const pipeline::rejection& reason) {
+        const failure failed{error_code::invalid_request, "Method not allowed. See the Allow header."};
+        if (one.state.kept != nullptr) kept(one).noted.error = failed.code;
+        write_failure(one.response, {.status = reason.status, .failure = failed, .documentation_url = part(one).documentation_url()});
+    }
+    /// A deleted application gets the same answer to its refresh token as after a revocation by the user, instead of `invalid_client`.
+    static void reject_client(call& one) {
+        kept_client& state = kept(one);
+        const client_fault fault = *state.fault;
+        const bool is_unknown = fault == client_fault::unknown_client || fault == client_fault::unknown_with_secret;
+        const bool is_admitted = !may_be_guess(fault) || one.state.limit->admitted;
+        if (is_admitted && is_unknown && state.endpoint == endpoint::token && is_refresh(state.sent) && are_well_formed(state.credentials)) {
+            refuse(one, invalid_refresh_token());
+            return;
+        }
+        state.noted.error = error_code::invalid_client;
+        respond_invalid_client(one.request, *one.state.limit, fault, one.state.now, one.response, part(one).documentation_url());
+    }
+    static void fail(call& one, const error& failure) {
+        if (one.state.kept != nullptr) kept(one).noted.error = to_failure(failure).code;
+        write_server_error(one.response, failure, part(one).documentation_url());
+    }
+    static void add_fields(call& one) {
+        const auto& settings = part(one).settings();
+        if (!one.state.limit)
+            one.state.limit = pipeline::peek_or_unused(one.policies.limiter(), limit_key::of(one.state.client), settings.anonymous_quota,
+                                                       one.state.now);
+        pipeline::add_rate_limit_fields(one.response, *one.state.limit);
+        pipeline::add_transport_security(one.response, settings.auth_url);
+        if (!one.state.pattern.empty()) http::add_cors_fields(settings.cors_origins, one.request, one.response);
+        http::add_request_id(one.response, one.observed().id());
+    }
+    static constexpr pipeline::response_form form{&reject, &fail, &add_fields};
+
+    // The endpoints.
+
+    static result<progress> respond_metadata(call& one) {
+        one.response.add_prepared_lines(pipeline::json_field_lines);
+        one.response.body() = part(one).metadata();
+        return progress::responded;
+    }
+    static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
+
+    static result<progress> check_stopped(call& one) {
+        if (kept(one).is_stopped) return refuse(one, {error_code::unauthorized_client, "The application is suspended."});
+        return progress::goes_on;
+    }
+
+    /// What a request for tokens names: the refresh token, and the resources. Counts the request.
+    static result<progress> find_grant(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        if (is_refresh(state.sent) && !state.token) {
+            if (store.may_block() && !one.may_wait()) return progress::waits;
+            auto found = find_refresh_token(store, state);
+            if (!found) return std::move(found).error();
+            state.token = *std::move(found);
+            if (state.token && (!admit_token(one, state.token->user) || !admit_client(one))) return progress::responded;
+        }
+        if (state.sent.find("grant_type") == "client_credentials" && state.client->type == client_type::confidential &&
+            (!admit_token(one, state.client->owner) || !admit_client(one)))
+            return progress::responded;
+        if (state.sent.find("grant_type") == device_grant_type && polls_too_soon(one))
+            return refuse(one, {error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."});
+        auto requested = part(one).resources().read(state.sent);
+        if (const auto* unknown = std::get_if<failure>(&requested)) return refuse(one, *unknown);
+        state.resources = std::get<resource_set>(requested);
+        return progress::goes_on;
+    }
+    /// The user of a refresh token.
+    static result<progress> check_token_user(call& one) {
+        const auto& token = kept(one).token;
+        if (!token) return progress::goes_on;
+        if (must_wait_for_user(one)) return progress::waits;
+        const auto active = is_active(part(one).sessions(), token->user);
+        if (!active) return active.error();
+        if (!*active) return refuse(one, invalid_refresh_token());
+        return progress::goes_on;
+    }
+    static result<progress> issue(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        const exchange_context exchange{*state.client, part(one).settings(), one.state.now, state.resources,
+                                        state.token ? &state.token->scopes : nullptr};
+        auto judged = issue_tokens(state.sent, exchange, store, one.policies.random(), one.policies.scope_checker());
+        if (!judged && judged.error().kind == error_kind::too_many_requests)
+            return refuse_for_now(one, judged.error().retry_at, judged.error().message);
+        if (!judged) return std::move(judged).error();
+        if (auto* error = std::get_if<failure>(&*judged)) state.refused = std::move(*error);
+        else if (auto* reused = std::get_if<reused_secret>(&*judged)) {
+            if (reused->user)
+                one.policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, state.client->name,
+                                                     one.state.client, one.state.now});
+            state.refused = std::move(reused->reason);
+        } else state.issued = std::get<token_response>(*std::move(judged));
+        return progress::goes_on;
+    }
+    /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
+    static result<progress> refuse_exchange(call& one) {
+        const auto& refused = kept(one).refused;
+        if (!refused) return progress::goes_on;
+        if (kept(one).client->type != client_type::public_client || refused->code != error_code::invalid_grant) return refuse(one, *refused);
+        if (count_address(one, true) == progress::waits) return progress::waits;
+        if (one.state.limit->admitted) return refuse(one, *refused);
+        kept(one).noted.error = refused->code;
+        write_rate_limited(one.response,
+                           {refused->code, "API rate limit exceeded by requests with invalid codes and tokens. Wait until the time "
+                                           "in X-RateLimit-Reset."},
+                           *one.state.limit, one.state.now, part(one).documentation_url());
+        return progress::responded;
+    }
+    /// The user is known only after the code was redeemed, which cannot be undone. If the lookup fails, the tokens are kept: the API checks
+    /// the user again with each request.
+    static result<progress> check_new_user(call& one) {
+        kept_client& state = kept(one);
+        if (!state.issued->new_user) return progress::goes_on;
+        if (must_wait_for_user(one)) return progress::waits;
+        const auto active = is_active(part(one).sessions(), *state.issued->new_user);
+        if (!active) one.observed().report(one.policies, active.error());
+        state.is_disabled = active && !*active;
+        return progress::goes_on;
+    }
+    static result<progress> respond_tokens(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        const token_response& issued = *state.issued;
+        if (state.is_disabled) {
+            if (auto done = revoke(store, state, issued.access_token); !done) return std::move(done).error();
+            if (issued.refresh_token)
+                if (auto done = revoke(store, state, *issued.refresh_token); !done) return std::move(done).error();
+            return refuse(one, {error_code::invalid_grant, "The user's account is disabled."});
+        }
+        write_tokens(one.response, issued);
+        const std::size_t rows_added = issued.refresh_token ? 2 : 1;
+        remove_expired(store, one.policies.observer(), one.state.now, rows_added);
+        return progress::responded;
+    }
+    static constexpr step token_steps[]{{http::work_kind::other, &check_stopped},
+                                        {http::work_kind::token_endpoint, &find_grant},
+                                        {http::work_kind::sessions, &check_token_user},
+                                        {http::work_kind::token_endpoint, &issue, true},
+                                        {http::work_kind::limits, &refuse_exchange},
+                                        {http::work_kind::sessions, &check_new_user},
+                                        {http::work_kind::token_endpoint, &respond_tokens}};
+
+    /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
+    static result<progress> respond_revocation(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        const auto token = state.sent.find("token");
+        if (!token) return refuse(one, missing_parameter("token"));
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
+        result<bool> done = false;
+        if (is_refresh_token || is_well_formed(secret_kind::access_token, *token)) done = revoke(store, state, *token);
+        // A token that was replaced is also accepted: its response may have been lost.
+        if (done && !*done && is_refresh_token) done = revoke(store, state, family_of(*token));
+        if (!done) return std::move(done).error();
+        // The content is ignored (section 2.2), but some clients expect JSON.
+        one.response.add_prepared_lines(pipeline::json_field_lines);
+        one.response.body() = "{}";
+        return progress::responded;
+    }
+    static constexpr step revocation_steps[]{{http::work_kind::token_endpoint, &respond_revocation}};
+
+    /// Reports a token as not active unless it is valid and either the client's own, or an access token and the client is a resource
+    /// server.
+    static result<progress> find_token(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        const auto token = state.sent.find("token");
+        if (!token) return refuse(one, missing_parameter("token"));
+        if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
+            return progress::goes_on;
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        auto found = store.find_oauth_token(digest_of(*token));
+        if (!found) return std::move(found).error();
+        const bool may_introspect = *found && one.state.now < (*found)->expires_at &&
+                                    ((*found)->application == state.client->id ||
+                                     (state.client->type == client_type::resource_server && !(*found)->is_refresh_token));
+        if (may_introspect) state.token = *std::move(found);
+        return progress::goes_on;
+    }
+    static result<progress> respond_introspection(call& one) {
+        auto& token = kept(one).token;
+        if (token) {
+            if (must_wait_for_user(one)) return progress::waits;
+            const auto active = is_active(part(one).sessions(), token->user);
+            if (!active) return active.error();
+            if (!*active) token.reset();
+        }
+        write_introspection(one.response, token ? &*token : nullptr, part(one).settings().auth_url, part(one).resources());
+        return progress::responded;
+    }
+    static constexpr step introspection_steps[]{{http::work_kind::other, &check_stopped},
+                                                {http::work_kind::token_endpoint, &find_token},
+                                                {http::work_kind::sessions, &respond_introspection}};
+
+    /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
+    static result<progress> respond_device_authorization(call& one) {
+        kept_client& state = kept(one);
+        const auto& settings = part(one).settings();
+        const oauth_store_ref& store = part(one).store();
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        const auto window = take_device_request(one);
+        if (!window.admitted) return refuse_for_now(one, window.resets_at, "Too many device codes were requested from this address.");
+        const auto requested = read_device_request(state.sent, *state.client, settings.services);
+        if (const auto* error = std::get_if<failure>(&requested)) return refuse(one, *error);
+
+        // A user's code is short enough to be drawn twice.
+        constexpr int draws_max = 3;
+        for (int draws = 1;; ++draws) {
+            const auto device = tollgate::new_secret(secret_kind::device_code, one.policies.random());
+            const auto user = new_user_code(one.policies.random());
+            if (!device || !user) return random_source_error();
+            auto created = store.create_device_code({.device_digest = digest_of(*device),
+                                                     .user_digest = digest_of_user_code(*user),
+                                                     .application = state.client->id,
+                                                     .scopes = std::get<scope_set>(requested),
+                                                     .requested_from = one.state.client.to_text(),
+                                                     .created_at = one.state.now,
+                                                     .expires_at = one.state.now + settings.oauth.device_code_lifetime});
+            if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
+            if (!created) return std::move(created).error();
+            write_device_response(one.response, {.device_code = *device, .user_code = *user, .settings = settings});
+            break;
+        }
+        remove_expired(store, one.policies.observer(), one.state.now, 1);
+        return progress::responded;
+    }
+    static constexpr step device_steps[]{{http::work_kind::other, &check_stopped},
+                                         {http::work_kind::token_endpoint, &respond_device_authorization}};
+
+    /// Responds with an error for the client.
+    static progress refuse(call& one, const failure& failed, http::status status = http::status::bad_request) {
+        kept(one).noted.error = failed.code;
+        write_failure(one.response, {.status = status, .failure = failed, .documentation_url = part(one).documentation_url()});
+        return progress::responded;
+    }
+    static progress refuse_for_now(call& one, instant retry_at, std::string_view description) {
+        kept(one).noted.error = error_code::temporarily_unavailable;
+        respond_too_many(retry_at, one.state.now, one.response, part(one).documentation_url(), description);
+        return progress::responded;
+    }
+
+private:
+    static bool must_wait_for_user(const call& one) noexcept {
+        const session_source_ref& sessions = part(one).sessions();
+        return sessions.knows_active_users() && sessions.may_block() && !one.may_wait();
+    }
+
+    static limit_decision take_device_request(const call& one) {
+        const auto& settings = part(one).settings().oauth;
+        window_limiter& limiter = part(one).device_limiter();
+        const ip_address& client = one.state.client;
+        auto window = limiter.take(limit_key::of(client), settings.device_requests, one.state.now);
+        if (client.is_v4() || !window.admitted) return window;
+        const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
+        window = limiter.take(site, settings.device_requests_of_site, one.state.now);
+        if (!window.admitted) return window;
+        const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
+        return limiter.take(network, settings.device_requests_of_network, one.state.now);
+    }
+
+    /// Revokes an access or refresh token of the client. Returns true if there was one.
+    static result<bool> revoke(const oauth_store_ref& store, const kept_client& state, std::string_view token) {
+        return store.revoke(oauth_token_revocation{digest_of(token), state.client->id});
+    }
+
+    /// The refresh token of the request, if it is one of the application's. Another application's attempt, which will fail, is not
+    /// counted against the grant.
+    static result<std::optional<oauth_token>> find_refresh_token(const oauth_store_ref& store, const kept_client& state) {
+        const auto sent = state.sent.find("refresh_token").value_or("");
+        auto token = store.find_oauth_token(digest_of(sent));
+        // A token that was replaced still gets access tokens during its grace period.
+        if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
+        if (token && *token && (*token)->application != state.client->id) return std::optional<oauth_token>{};
+        return token;
+    }
+
+    /// Counts a request for an access token of this user. By the grant: neither a rotated token nor another authorization begins a new
+    /// window. False if it has been answered.
+    static bool admit_token(call& one, user_id user) {
+        const auto key = limit_key::of(user).in("tokens of application " + std::to_string(kept(one).client->id.value()));
+        return admit(one, key, part(one).settings().oauth.refreshes,
+                     "Too many requests for access tokens of this user. Use the tokens until they expire.");
+    }
+    /// Counts a request for an access token by its application. Only one with a valid secret or refresh token: anyone may send the
+    /// client_id of a public client.
+    static bool admit_client(call& one) {
+        const application& client = *kept(one).client;
+        const auto key = limit_key::of(client.owner).in("application " + std::to_string(client.id.value()));
+        return admit(one, key, part(one).settings().oauth.refreshes_of_client, "Too many requests for access tokens by this application.");
+    }
+    static bool admit(call& one, const limit_key& key, const quota& limit, std::string_view description) {
+        const auto window = part(one).grant_limiter().take(key, limit, one.state.now);
+        if (!window.admitted) refuse_for_now(one, window.resets_at, description);
+        return window.admitted;
+    }
+
+    /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window is shorter
+    /// than the interval by a second, which the network may take.
+    static bool polls_too_soon(const call& one) {
+        const kept_client& state = kept(one);
+        const auto code = state.sent.find("device_code");
+        if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
+        const auto key = limit_key::of(state.client->owner).in(std::string{*code}.append(state.client->client_id.view()));
+        const quota polls{1, (std::max)(part(one).settings().oauth.device_poll_interval - seconds{1}, seconds{1})};
+        return !part(one).grant_limiter().take(key, polls, one.state.now).admitted;
+    }
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ROWS_HPP

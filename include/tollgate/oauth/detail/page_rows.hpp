@@ -1,0 +1,201 @@
+#pragma once
+#ifndef TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
+#define TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
+
+#include <tollgate/http/site.hpp>
+#include <tollgate/oauth/detail/authorization_page.hpp>
+#include <tollgate/oauth/detail/device_page.hpp>
+#include <tollgate/oauth/detail/kept_oauth_page.hpp>
+#include <tollgate/oauth/detail/oauth_part.hpp>
+#include <tollgate/pipeline/detail/row.hpp>
+#include <tollgate/web/detail/page_part.hpp>
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace tollgate::inline v0::oauth {
+
+/// The functions of the rows of the pages of OAuth. They are open to all, because an error of an application is shown before the sign-in.
+struct oauth_page_rules {
+    using call = pipeline::call;
+    using progress = pipeline::progress;
+    using step = pipeline::step;
+
+    static kept_oauth_page& kept(const call& one) noexcept { return static_cast<kept_oauth_page&>(*one.state.kept); }
+    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
+
+    static progress count(call& one) {
+        const auto key = limit_key::of(one.state.client);
+        const quota& allowed = part(one).settings().oauth.page_requests;
+        window_limiter& limiter = part(one).page_limiter();
+        one.state.limit = pipeline::is_counted(one.state) ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
+        return progress::goes_on;
+    }
+    static constexpr pipeline::limit_rule page_limit{&count};
+
+    static void fail(call& one, const error& failure) {
+        const auto status = status_of_server_error(failure);
+        one.response.clear();
+        http::add_retry_after(one.response, status);
+        web::page_part::pages_for(one).respond_status(one.response, status);
+    }
+    static constexpr pipeline::response_form form{&web::page_part::reject, &fail, &web::page_part::add_fields};
+
+    /// From a path that names no language, or the published one in which there are no texts.
+    static result<progress> redirect_to_language(call& one) {
+        const auto pages = web::page_part::pages_for(one);
+        auto path = one.request.target.path.substr(pages.site().root.size());
+        if (http::detail::is_below(path, published_language)) path.remove_prefix(published_language.size());
+        auto url = pages.url(path);
+        if (!url.ends_with('/')) url.push_back('/');
+        if (one.request.target.has_query) url.append("?").append(one.request.target.query);
+        one.response.add("Vary", "Accept-Language");
+        if (!web::respond_see_other(one.response, pages.site(), url)) return one.reject({http::status::bad_request, {}});
+        return progress::responded;
+    }
+    static constexpr step redirect_steps[]{{http::work_kind::other, &redirect_to_language}};
+
+    /// The parameters of the form or the query. A form without any token is not from this site.
+    static result<progress> read_parameters(call& one) {
+        kept_oauth_page& state = kept(one);
+        if (one.request.method == http::method::post) {
+            state.sent = parameters{state.form};
+            if (state.endpoint != endpoint::device_page && !state.sent.holds(web::form_token_name))
+                return one.reject({http::status::forbidden, {}});
+        } else {
+            auto read = parameters::from_form(one.request.target.query);
+            if (std::holds_alternative<failure>(read)) return one.reject({http::status::bad_request, {}});
+            state.sent = std::get<parameters>(std::move(read));
+        }
+        if (state.endpoint != endpoint::device_page) state.noted.note_client(state.sent.find("client_id").value_or(""));
+        return progress::goes_on;
+    }
+
+    // The authorization pages.
+
+    static result<progress> find_client(call& one) {
+        kept_oauth_page& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        state.client_id = client_id_of(state.sent);
+        if (!state.client_id) return progress::goes_on;
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        auto found = store.find_application(*state.client_id);
+        if (!found) return std::move(found).error();
+        state.client = *std::move(found);
+        return progress::goes_on;
+    }
+    static result<progress> check_owner(call& one) {
+        kept_oauth_page& state = kept(one);
+        if (!state.client || state.client->type == client_type::resource_server) return progress::goes_on;
+        const session_source_ref& sessions = part(one).sessions();
+        const bool asks = sessions.knows_active_users() && !state.client->suspended && state.client->owner != no_owner;
+        if (asks && sessions.may_block() && !one.may_wait()) return progress::waits;
+        const auto stopped = is_stopped(*state.client, [&](user_id user) { return is_active(sessions, user); });
+        if (!stopped) return stopped.error();
+        state.is_stopped = *stopped;
+        return progress::goes_on;
+    }
+    static result<progress> fetch_document(call& one) {
+        kept_oauth_page& state = kept(one);
+        client_documents& documents = part(one).documents();
+        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
+        if (!state.client_id || !has_document || state.is_stopped || !documents.may_hold(*state.client_id)) return progress::goes_on;
+        if (!one.may_wait() && documents.needs_fetch(*state.client_id, one.state.now)) return progress::waits;
+        state.described = documents.find(*state.client_id, one.state.client, one.state.now);
+        if (state.client)
+            if (auto* described = std::get_if<application>(&*state.described)) described->id = state.client->id;
+        return progress::goes_on;
+    }
+    /// The request, checked against its application.
+    static judged_request judge_request(const call& one) {
+        kept_oauth_page& state = kept(one);
+        if (!state.client_id) return page_failure::missing_client_id;
+        if (state.client && state.client->type == client_type::resource_server) return page_failure::unknown_client;
+        if (state.is_stopped) return page_failure::stopped_client;
+        const auto& services = part(one).settings().services;
+        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
+        if (!has_document) return judge_request_of(*state.client, state.sent, services, part(one).resources());
+        if (!state.described) return page_failure::unknown_client;
+        if (const auto* failed = std::get_if<document_failure>(&*state.described)) return *failed;
+        return judge_request_of(std::get<application>(*state.described), state.sent, services, part(one).resources());
+    }
+    static result<progress> respond_authorization(call& one) {
+        auto judged = judge_request(one);
+        if (std::holds_alternative<authorization_request>(judged) && must_wait(one)) return progress::waits;
+        const oauth_part& at = part(one);
+        authorization_page{.settings = at.settings(),
+                           .sessions = at.sessions(),
+                           .store = at.store(),
+                           .policies = one.policies,
+                           .resources = at.resources(),
+                           .pages = web::page_part::pages_for(one),
+                           .form_cookie = at.form_cookie(),
+                           .one = one,
+                           .context = kept(one)}
+            .respond(std::move(judged));
+        return progress::responded;
+    }
+    /// A form with sign-in, which computes a slow hash of the password.
+    static result<progress> respond_sign_in(call& one) {
+        const bool signs_in = part(one).sessions().signs_in() && kept(one).sent.holds(web::login_name);
+        return signs_in && !one.may_wait() ? progress::waits : respond_authorization(one);
+    }
+    static constexpr step get_steps[]{{http::work_kind::other, &read_parameters},
+                                      {http::work_kind::pages, &find_client},
+                                      {http::work_kind::sessions, &check_owner},
+                                      {http::work_kind::client_documents, &fetch_document},
+                                      {http::work_kind::pages, &respond_authorization}};
+    static constexpr step post_steps[]{{http::work_kind::other, &read_parameters},
+                                       {http::work_kind::forms, &find_client},
+                                       {http::work_kind::sessions, &check_owner},
+                                       {http::work_kind::client_documents, &fetch_document},
+                                       {http::work_kind::forms, &respond_authorization}};
+    static constexpr step sign_in_steps[]{{http::work_kind::other, &read_parameters},
+                                          {http::work_kind::forms, &find_client},
+                                          {http::work_kind::sessions, &check_owner},
+                                          {http::work_kind::client_documents, &fetch_document},
+                                          {http::work_kind::sign_in, &respond_sign_in}};
+
+    // The page of devices.
+
+    static result<progress> respond_device(call& one) {
+        if (must_wait(one)) return progress::waits;
+        const oauth_part& at = part(one);
+        device_page{.settings = at.settings(),
+                    .sessions = at.sessions(),
+                    .store = at.store(),
+                    .policies = one.policies,
+                    .pages = web::page_part::pages_for(one),
+                    .limiter = at.device_limiter(),
+                    .one = one,
+                    .context = kept(one)}
+            .respond();
+        return progress::responded;
+    }
+    static constexpr step device_get_steps[]{{http::work_kind::other, &read_parameters}, {http::work_kind::pages, &respond_device}};
+    static constexpr step device_post_steps[]{{http::work_kind::other, &read_parameters}, {http::work_kind::forms, &respond_device}};
+
+    static pipeline::row make_row(std::string_view pattern, std::span<const step> steps) {
+        return {.pattern = pattern,
+                .caller = &web::page_part::session_callers,
+                .limit = &page_limit,
+                .form = &form,
+                .access = open_to_all,
+                .steps = steps};
+    }
+    static pipeline::row make_post_row(std::string_view pattern, std::span<const step> steps) {
+        auto row = make_row(pattern, steps);
+        row.body = &web::page_part::form_body;
+        return row;
+    }
+
+private:
+    static bool must_wait(const call& one) noexcept {
+        return !one.may_wait() && (part(one).store().may_block() || part(one).sessions().may_block());
+    }
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
