@@ -26,6 +26,11 @@ namespace tollgate::inline v0 {
 
 class any_page_theme;
 
+namespace pipeline {
+class judge;
+class part;
+}  // namespace pipeline
+
 namespace service_detail {
 
 /// Mounts OAuth and pages. <tollgate/api/sign_in.hpp> defines it, so that a program without sessions does not compile them.
@@ -128,7 +133,7 @@ public:
     account_service& operator=(const account_service&) = delete;
 
     /// Returns true if handling a request may block.
-    [[nodiscard]] bool may_block() const noexcept { return site_->may_block(); }
+    [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept;
 
     /// Implements `http::handler`: responds on this thread, which may block. For every path, the API refuses a request without the
     /// User-Agent that the policies require.
@@ -191,20 +196,16 @@ private:
 
     friend struct service_detail::part_mounter;
 
-    // Returns true for a path below the root of the API. The API itself responds there, and to all clients that the agent rule refuses.
-    [[nodiscard]] bool is_below_api(std::string_view path) const noexcept;
-    [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept;
-    [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept;
-    void refuse_host(const http::request& request, http::response& response) noexcept;
-    TOLLGATE_COLD void mount_documentation();
+    TOLLGATE_COLD void add_documentation();
+    /// Creates the judge of all parts.
+    TOLLGATE_COLD void finish();
 
-    http::allowed_hosts hosts_;
     account_api api_;
     std::vector<std::shared_ptr<void>> handlers_;  // destroyed before the API, the last one first
     std::vector<service_part> parts_;
-    std::vector<http::mount> mounts_;           // of the site, while it is assembled
     std::vector<std::string> paths_;
-    std::optional<http::site> site_;
+    std::vector<const pipeline::part*> judged_;  // the parts of the handlers
+    std::unique_ptr<const pipeline::judge> judge_;
 };
 
 }  // namespace tollgate

@@ -3,13 +3,12 @@
 #define TOLLGATE_API_ACCOUNT_SERVICE_IPP
 
 #include <tollgate/api/account_service.hpp>
-#include <tollgate/http/detail/client_address.hpp>
+#include <tollgate/http/site.hpp>
 #include <tollgate/manual/documentation.hpp>
-#include <tollgate/pipeline/detail/observed_request.hpp>
-#include <tollgate/pipeline/detail/stages.hpp>
+#include <tollgate/pipeline/judge.hpp>
 
 #include <algorithm>
-#include <cstdint>
+#include <utility>
 
 namespace tollgate::inline v0 {
 
@@ -46,92 +45,66 @@ namespace service_detail {
 
 TOLLGATE_COLD account_service::account_service(account_service_settings settings, user_directory_ref users, api_store_ref store,
                                                tollgate::policies policies, std::optional<route_table> table)
-    : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies),
+    : api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies),
            service_detail::routes_of(std::move(table), store)} {
-    mount_documentation();
+    add_documentation();
     for (const std::string_view each : {"OAuth", "pages"}) parts_.push_back({each, false, "the service has no sessions"});
-    mounts_.push_back(http::mounted("", api_));
-    site_.emplace(std::move(mounts_));
+    finish();
 }
 
 TOLLGATE_COLD account_service::account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
                                                tollgate::policies policies, std::optional<route_table> table, mount_function mount,
                                                const service_detail::session_parts& session_parts)
-    : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store,
+    : api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store,
            session_parts.store ? service_detail::with_counts(std::move(policies)) : std::move(policies),
            service_detail::routes_of(std::move(table), store)} {
     mount(*this, session_parts);
-    mounts_.push_back(http::mounted("", api_));
-    site_.emplace(std::move(mounts_));
+    finish();
 }
 
 TOLLGATE_COLD account_service::~account_service() {
-    site_.reset();
+    judge_.reset();
     while (!handlers_.empty()) handlers_.pop_back();
 }
 
-TOLLGATE_COLD void account_service::mount_documentation() {
+TOLLGATE_COLD void account_service::add_documentation() {
     const auto documentation = std::make_shared<api_documentation>(api_.settings(), api_.table(), api_.policies());
     handlers_.push_back(documentation);
+    judged_.push_back(&documentation->part());
     parts_.push_back({"API", true});
     parts_.push_back({"documentation", true});
     const auto needs_hooks = [](const route& each) { return each.needs_hooks; };
     const bool has_webhooks = std::any_of(api_.table().begin(), api_.table().end(), needs_hooks);
     parts_.push_back({"webhooks", has_webhooks, has_webhooks ? "" : "the store is no hook_store, or the table has no routes of webhooks"});
-    mounts_.push_back(http::mounted(documentation->root(), *documentation));
     paths_.emplace_back(api_.root());
     for (auto& each : api_.metadata_paths()) paths_.push_back(std::move(each));
     paths_.push_back(documentation->root());
 }
 
+// The API is first, because most requests are for it, and last, because it also has the paths that no part serves.
+TOLLGATE_COLD void account_service::finish() {
+    judged_.insert(judged_.begin(), &api_.part());
+    judged_.push_back(&api_.part());
+    judge_ = std::make_unique<pipeline::judge>(api_.policies(), api_.settings(), std::move(judged_));
+}
+
+TOLLGATE_DECL bool account_service::may_block() const noexcept { return judge_->may_block(); }
+
 TOLLGATE_DECL void account_service::handle(const http::request& request, http::response& response) noexcept {
-    if (!hosts_.allows(request)) return refuse_host(request, response);
-    if (is_below_api(request.target.path) || !accepts_agent(request)) api_.handle(request, response);
-    else site_->handle(request, response);
+    judge_->handle(request, response);
 }
 
 TOLLGATE_COLD void account_service::handle(const http::refusal& refused, http::response& response) noexcept {
     // Most programs that send malformed requests name `/`; a browser that does gets a page.
     const bool is_at_home =
         refused.path() == "/" && refused.status != http::status::uri_too_long && !service_detail::asks_for_page(refused);
-    if (is_at_home || is_below_api(refused.path())) api_.handle(refused, response);
-    else site_->handle(refused, response);
+    if (is_at_home) judge_->refuse(refused, response);
+    else judge_->handle(refused, response);
 }
 
 TOLLGATE_DECL http::handle_step account_service::advance(const http::request& request, http::response& response,
                                                          http::handler_state& state, http::thread_kind thread) noexcept {
-    if (!hosts_.allows(request)) {
-        refuse_host(request, response);
-        return http::handle_step::done;
-    }
-    return is_for_api(request, state) ? api_.advance(request, response, state, thread) : site_->advance(request, response, state, thread);
-}
-
-// The API judges the User-Agent of its own requests.
-inline bool account_service::is_below_api(std::string_view path) const noexcept {
-    // A root without a path would take the requests of all; the site finds the API behind all others.
-    return !api_.root().empty() && http::detail::is_below(path, api_.root());
-}
-
-inline bool account_service::accepts_agent(const http::request& request) const noexcept {
-    return pipeline::accepts_user_agent(api_.policies().agent_rule(), request);
-}
-
-// Decided once: no other handler can continue with what the first one keeps in `state`, and a rule may change at any time.
-inline bool account_service::is_for_api(const http::request& request, http::handler_state& state) const noexcept {
-    enum : std::uint8_t { undecided, by_api, by_site };
-    if (is_below_api(request.target.path)) return true;
-    if (state.choice() == undecided) state.set_choice(accepts_agent(request) ? by_site : by_api);
-    return state.choice() == by_api;
-}
-
-// The API refuses the host at every path, because this server has no pages for the host.
-inline void account_service::refuse_host(const http::request& request, http::response& response) noexcept {
-    api_.handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
-                              request.secure, &request},
-                response);
+    return judge_->advance(request, response, state, thread);
 }
 
 }  // namespace tollgate

@@ -152,11 +152,6 @@ public:
     [[nodiscard]] std::size_t body_bytes_max() const noexcept { return body_bytes_max_; }
     void set_body_bytes_max(std::size_t bytes) noexcept { body_bytes_max_ = bytes; }
 
-    /// Reads or sets a number for the handler that answers the request, for a handler that passes requests on to others and could choose
-    /// differently the next time. 0 until it is set.
-    [[nodiscard]] std::uint8_t choice() const noexcept { return choice_; }
-    void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
-
     /// Returns the time of the handler's clock. The clock is read once for all requests that arrived together and that the server answers
     /// in one pass without waiting. `clock.now()` returns an `instant`, and `clock.target()` identifies the clock, like the functions of
     /// `time_source_ref`.
@@ -174,7 +169,6 @@ public:
     /// Destroys the object. A server calls it before the next request, and when the connection is closed. Keeps the time.
     void clear() noexcept {
         waits_for_ = work_kind::other;
-        choice_ = 0;
         body_bytes_max_ = static_cast<std::size_t>(-1);
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
@@ -190,7 +184,6 @@ private:
     void (*destroy_)(void*) noexcept = nullptr;  // destroys the object in bytes_; null if there is none
     std::size_t body_bytes_max_ = static_cast<std::size_t>(-1);
     work_kind waits_for_ = work_kind::other;
-    std::uint8_t choice_ = 0;
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 

@@ -317,6 +317,7 @@ TOLLGATE_DECL bool account_page_part::serves(const http::request& request) const
     // The pages respond to all paths below a language, even those that do not exist.
     if (std::any_of(roots_.begin(), roots_.end(), [&](const std::string& each) { return http::detail::is_below(path, each); })) return true;
     if (renderer().site().find_asset(path) != nullptr || is_change_password_path(path)) return true;
+    if (path.empty()) return false;  // of a refused request: its head was not read
     const auto at = renderer().find(path);
     return at && environment_.is_served(find_page(at->path).page);
 }
