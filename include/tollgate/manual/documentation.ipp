@@ -50,7 +50,9 @@ inline constexpr std::string_view documentation_pattern = "/docs/";
 class documentation_part final : public pipeline::part {
 public:
     documentation_part(account_service_settings&& settings, const route_table& routes, tollgate::policies&& policies)
-        : settings_{std::move(settings)}, policies_{std::move(policies)}, root_{http::url::root(settings_.auth_url, "auth_url").path + "/docs"} {
+        : settings_{std::move(settings)},
+          policies_{std::move(policies)},
+          root_{http::url::root(settings_.auth_url, "auth_url").path + "/docs"} {
         const page_writer writer{settings_, routes, root_};
         for (auto& each : writer.write_all())
             pages_.push_back({std::string{root_}.append("/").append(each.path), page_field_lines, std::move(each.html)});
@@ -159,7 +161,8 @@ private:
 
 }  // namespace manual
 
-TOLLGATE_COLD api_documentation::api_documentation(account_service_settings settings, const route_table& routes, tollgate::policies policies)
+TOLLGATE_COLD api_documentation::api_documentation(account_service_settings settings, const route_table& routes,
+                                                   tollgate::policies policies)
     : part_{std::make_unique<manual::documentation_part>(std::move(settings), routes, std::move(policies))},
       judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
 

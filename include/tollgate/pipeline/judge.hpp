@@ -14,6 +14,7 @@
 #include <tollgate/policy/policies.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -58,8 +59,8 @@ public:
     /// Implements `http::handler`. The part at the path of the refused request responds. Never waits.
     void handle(const http::refusal& refused, http::response& response) const noexcept {
         const http::request unknown;
-        const http::request& known = refused.request != nullptr ? *refused.request : refused.partial != nullptr ? *refused.partial : unknown;
-        refuse(part_of(known), refused, response);
+        const http::request* known = refused.request != nullptr ? refused.request : refused.partial;
+        refuse(part_of(known != nullptr ? *known : unknown), refused, response);
     }
 
     /// Responds to a refusal as the last part does. Never waits.
@@ -184,8 +185,8 @@ private:
     }
 
     [[nodiscard]] const part& part_of(const http::request& request) const noexcept {
-        for (const part* each : parts_)
-            if (each->serves(request)) return *each;
+        for (std::size_t i = 0; i + 1 < parts_.size(); ++i)
+            if (parts_[i]->serves(request)) return *parts_[i];
         return *parts_.back();
     }
 
@@ -271,7 +272,8 @@ private:
     http::handle_step finish(call& one) const {
         request_state& state = one.state;
         one.row().form->add_fields(one);
-        one.observed().report_end(policies_, one.response, caller_of(state), state.kept != nullptr ? state.kept->outcome() : oauth_outcome{});
+        const auto outcome = state.kept != nullptr ? state.kept->outcome() : oauth_outcome{};
+        one.observed().report_end(policies_, one.response, caller_of(state), outcome);
         return http::handle_step::done;
     }
 

@@ -851,7 +851,8 @@ TEST_CASE("a request waits for one kind of work at a time", "[oauth]") {
         return std::string{code.view()};
     };
     const std::string client = "client_id=" + client_id + "&client_secret=" + secret;
-    const std::string wrong = "client_id=" + client_id + "&client_secret=" + std::string{tollgate::new_secret(secret_kind::client_secret, random).value().view()};
+    const auto other_secret = std::string{tollgate::new_secret(secret_kind::client_secret, random).value().view()};
+    const std::string wrong = "client_id=" + client_id + "&client_secret=" + other_secret;
     const std::string request = "?response_type=code&scope=user:balance&client_id=" + client_id;
     const std::string form = "form_token=x&response_type=code&scope=user:balance&client_id=" + client_id;
     for (const row& each : std::vector<row>{

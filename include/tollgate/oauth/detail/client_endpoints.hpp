@@ -63,6 +63,7 @@ enum class client_fault : std::uint8_t {
     needs_secret,  ///< a public client, at an endpoint for clients with a secret
     wrong_secret,
     unknown_with_secret,  ///< there is no such application, which is not revealed to those who sent a secret
+    stopped,              ///< the application is suspended, or its owner is not active
 };
 /// Returns true if the fault may be a guess of a secret.
 [[nodiscard]] constexpr bool may_be_guess(client_fault fault) noexcept {

@@ -73,6 +73,7 @@ TOLLGATE_DECL failure to_failure(client_fault fault) {
         case client_fault::missing_secret: return refuse("client_secret is missing. This application has one.");
         case client_fault::needless_secret: return refuse("This application has no secret. Omit client_secret.");
         case client_fault::needs_secret: return refuse("Only an application with a secret can use this endpoint.");
+        case client_fault::stopped: return {error_code::unauthorized_client, "The application is suspended."};
         case client_fault::wrong_secret:
         case client_fault::unknown_with_secret: break;
     }

@@ -31,8 +31,7 @@ struct kept_client final : pipeline::kept_data {
     parameters sent{http::form_fields{{}}};
     client_credentials credentials{};
     std::optional<application> client{};   ///< set exactly if the credentials are right
-    std::optional<client_fault> fault{};   ///< set exactly if they are not
-    bool is_stopped = false;               ///< the application is suspended, or its owner is not active
+    std::optional<client_fault> fault{};   ///< why the application may not call the endpoint
     std::optional<oauth_token> token{};    ///< the refresh token, or the token to describe
     resource_set resources{};
     std::optional<failure> refused{};      ///< why no tokens are issued
@@ -84,8 +83,12 @@ struct client_rules {
         const bool has_user = !state.client->suspended && state.client->owner != no_owner;
         if (has_user && must_wait_for_user(one)) return progress::waits;
         const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(one).sessions(), user); });
-        if (stopped) state.is_stopped = *stopped;
-        else one.state.auth.fail(stopped.error());
+        if (!stopped) {
+            one.state.auth.fail(stopped.error());
+        } else if (*stopped) {
+            state.fault = client_fault::stopped;
+            one.state.auth.state = pipeline::auth_state::bad_credentials;
+        }
         return progress::goes_on;
     }
     static constexpr pipeline::caller_rule callers{.in_body = true,
@@ -103,8 +106,9 @@ struct client_rules {
         return count_address(one, fault && may_be_guess(*fault));
     }
     static progress count_address(call& one, bool counts) {
-        const bool is_done = pipeline::count_in(one.policies.limiter(), limit_key::of(one.state.client), part(one).settings().anonymous_quota,
-                                                counts, one.thread, one.state);
+        const quota& allowed = part(one).settings().anonymous_quota;
+        const bool is_done =
+            pipeline::count_in(one.policies.limiter(), limit_key::of(one.state.client), allowed, counts, one.thread, one.state);
         if (!is_done) return progress::waits;
         if (!counts) one.state.limit->admitted = true;  // others may have used the window up
         return progress::goes_on;
@@ -152,9 +156,14 @@ struct client_rules {
     static void reject_client(call& one) {
         kept_client& state = kept(one);
         const client_fault fault = *state.fault;
+        if (fault == client_fault::stopped) {
+            refuse(one, to_failure(fault));
+            return;
+        }
         const bool is_unknown = fault == client_fault::unknown_client || fault == client_fault::unknown_with_secret;
         const bool is_admitted = !may_be_guess(fault) || one.state.limit->admitted;
-        if (is_admitted && is_unknown && state.endpoint == endpoint::token && is_refresh(state.sent) && are_well_formed(state.credentials)) {
+        const bool is_deleted = is_unknown && are_well_formed(state.credentials);
+        if (is_admitted && is_deleted && state.endpoint == endpoint::token && is_refresh(state.sent)) {
             refuse(one, invalid_refresh_token());
             return;
         }
@@ -185,11 +194,6 @@ struct client_rules {
         return progress::responded;
     }
     static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
-
-    static result<progress> check_stopped(call& one) {
-        if (kept(one).is_stopped) return refuse(one, {error_code::unauthorized_client, "The application is suspended."});
-        return progress::goes_on;
-    }
 
     /// What a request for tokens names: the refresh token, and the resources. Counts the request.
     static result<progress> find_grant(call& one) {
@@ -245,7 +249,8 @@ struct client_rules {
     static result<progress> refuse_exchange(call& one) {
         const auto& refused = kept(one).refused;
         if (!refused) return progress::goes_on;
-        if (kept(one).client->type != client_type::public_client || refused->code != error_code::invalid_grant) return refuse(one, *refused);
+        const bool is_guess = kept(one).client->type == client_type::public_client && refused->code == error_code::invalid_grant;
+        if (!is_guess) return refuse(one, *refused);
         if (count_address(one, true) == progress::waits) return progress::waits;
         if (one.state.limit->admitted) return refuse(one, *refused);
         kept(one).noted.error = refused->code;
@@ -282,8 +287,7 @@ struct client_rules {
         remove_expired(store, one.policies.observer(), one.state.now, rows_added);
         return progress::responded;
     }
-    static constexpr step token_steps[]{{http::work_kind::other, &check_stopped},
-                                        {http::work_kind::token_endpoint, &find_grant},
+    static constexpr step token_steps[]{{http::work_kind::token_endpoint, &find_grant},
                                         {http::work_kind::sessions, &check_token_user},
                                         {http::work_kind::token_endpoint, &issue, true},
                                         {http::work_kind::limits, &refuse_exchange},
@@ -339,8 +343,7 @@ struct client_rules {
         write_introspection(one.response, token ? &*token : nullptr, part(one).settings().auth_url, part(one).resources());
         return progress::responded;
     }
-    static constexpr step introspection_steps[]{{http::work_kind::other, &check_stopped},
-                                                {http::work_kind::token_endpoint, &find_token},
+    static constexpr step introspection_steps[]{{http::work_kind::token_endpoint, &find_token},
                                                 {http::work_kind::sessions, &respond_introspection}};
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
@@ -375,8 +378,7 @@ struct client_rules {
         remove_expired(store, one.policies.observer(), one.state.now, 1);
         return progress::responded;
     }
-    static constexpr step device_steps[]{{http::work_kind::other, &check_stopped},
-                                         {http::work_kind::token_endpoint, &respond_device_authorization}};
+    static constexpr step device_steps[]{{http::work_kind::token_endpoint, &respond_device_authorization}};
 
     /// Responds with an error for the client.
     static progress refuse(call& one, const failure& failed, http::status status = http::status::bad_request) {

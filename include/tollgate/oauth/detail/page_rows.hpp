@@ -29,7 +29,8 @@ struct oauth_page_rules {
         const auto key = limit_key::of(one.state.client);
         const quota& allowed = part(one).settings().oauth.page_requests;
         window_limiter& limiter = part(one).page_limiter();
-        one.state.limit = pipeline::is_counted(one.state) ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
+        const bool counts = pipeline::is_counted(one.state);
+        one.state.limit = counts ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule page_limit{&count};

@@ -19,8 +19,9 @@ struct api_rules {
     // Callers send tokens.
     static void read(call& one) { read_authorization(one.policies.authenticators(), one.request, one.state.auth); }
     static progress find(call& one) {
-        return to_progress(find_credential(one.policies.authenticators(), one.part<api_part>().store_, one.request, one.thread, one.state.now,
-                                           one.state.auth));
+        const credential_source_ref& store = one.part<api_part>().store_;
+        return to_progress(
+            find_credential(one.policies.authenticators(), store, one.request, one.thread, one.state.now, one.state.auth));
     }
     static progress record_use(call& one) {
         return to_progress(record_token_use(one.part<api_part>().store_, one.thread, one.state.now, one.state.client, one.state.auth));
@@ -151,9 +152,10 @@ TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept
 
 TOLLGATE_DECL void api_part::find_row(call& one) const {
     request_state& state = one.state;
-    if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]]
-        return find_by_method(one, {{http::method::get, &metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())]}},
-                              metadata_refusal_row_);
+    if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]] {
+        const row& found = metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())];
+        return find_by_method(one, {{http::method::get, &found}}, metadata_refusal_row_);
+    }
     state.row = &unknown_row_;
     state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, one.request, state);
     if (!state.route || state.route->result == route_match::kind::unknown_path) return;

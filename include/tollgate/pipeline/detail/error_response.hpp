@@ -94,10 +94,11 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
 TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
 
-/// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy.
+/// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy. The URL is that of the settings,
+/// whose scheme is http or https.
 inline void add_transport_security(http::response& response, std::string_view public_url) {
-    constexpr std::string_view secure = "https://";
-    if (detail::ascii_iequals(public_url.substr(0, secure.size()), secure))
+    constexpr std::size_t at = std::string_view{"http"}.size();
+    if (public_url.size() > at && (public_url[at] == 's' || public_url[at] == 'S'))
         response.add_prepared_lines("Strict-Transport-Security: max-age=31536000\r\n");
 }
 

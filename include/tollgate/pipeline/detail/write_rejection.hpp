@@ -22,7 +22,8 @@ namespace tollgate::inline v0::pipeline {
 
 /// The response to a request that a stage rejects, without the fields that every response has.
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const request_state& state, const api_definition& api, std::span<const authenticator_ref> authenticators);
+                                   const request_state& state, const api_definition& api,
+                                   std::span<const authenticator_ref> authenticators);
 
 /// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
 TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,

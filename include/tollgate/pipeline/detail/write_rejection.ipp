@@ -58,7 +58,8 @@ inline void add_required_fields(http::response& response, http::status status, i
 }
 
 TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const request_state& state, const api_definition& api, std::span<const authenticator_ref> authenticators) {
+                                   const request_state& state, const api_definition& api,
+                                   std::span<const authenticator_ref> authenticators) {
     add_required_fields(response, rejection.status, state.limit->resets_at, state, api, authenticators);
     switch (rejection.status) {
         case http::status::forbidden:

@@ -98,7 +98,8 @@ TOLLGATE_DECL void page_part::fail(pipeline::call& one, const error& failure) {
 TOLLGATE_DECL void page_part::count_in(window_limiter& limiter, const quota& allowed, pipeline::call& one) {
     const auto& signed_in = kept(one).signed_in;
     const auto key = signed_in ? limit_key::of(signed_in->user) : limit_key::of(one.state.client);
-    one.state.limit = pipeline::is_counted(one.state) ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
+    const bool counts = pipeline::is_counted(one.state);
+    one.state.limit = counts ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
 }
 
 TOLLGATE_DECL result<pipeline::progress> page_part::redirect(pipeline::call& one, std::string_view url) {
@@ -110,7 +111,8 @@ TOLLGATE_DECL bool page_part::find_asset_row(pipeline::call& one) const {
     const page_site& site = renderer_.site();
     const page_asset* const found = site.find_asset(one.request.target.path);
     if (found == nullptr) return false;
-    pipeline::find_by_method(one, {{http::method::get, &asset_rows_[static_cast<std::size_t>(found - site.assets.data())]}}, unknown_page_row_);
+    const pipeline::row& row = asset_rows_[static_cast<std::size_t>(found - site.assets.data())];
+    pipeline::find_by_method(one, {{http::method::get, &row}}, unknown_page_row_);
     return true;
 }
 
