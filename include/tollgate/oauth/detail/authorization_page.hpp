@@ -57,8 +57,31 @@ struct authorization_page {
         if (auto* failed = std::get_if<redirect_failure>(&judged)) return respond_redirect_failure(*failed);
 
         const authorization_call call{request, sent, std::get<authorization_request>(judged), context, one.response};
+        if (context.just_signed_in) {
+            const signed_in_form& form = *context.just_signed_in;
+            const auto signed_text = signed_text_of(call.authorization);
+            return issue_code(call, {.key = form.key, .nonce = form.nonce, .user = form.user, .signed_text = signed_text});
+        }
         if (request.method == http::method::post) handle_form(call);
         else handle_get(call);
+    }
+
+    /// Signs in, if the request is a form with login and password: the session that it begins counts, not an earlier one. Returns true if
+    /// it has responded.
+    [[nodiscard]] bool sign_in(judged_request judged) const {
+        if (!sessions.signs_in() || !context.sent.holds(web::login_name)) return false;
+        const auto* authorization = std::get_if<authorization_request>(&judged);
+        if (authorization == nullptr) return false;
+        handle_sign_in_form({one.request, context.sent, *authorization, context, one.response});
+        return !context.just_signed_in;
+    }
+
+    /// Ends the session and returns to the same request.
+    void sign_out(judged_request judged) const {
+        const authorization_call call{one.request, context.sent, std::get<authorization_request>(judged), context, one.response};
+        const auto ended = sessions.sign_out(one.request, one.state.now, one.response);
+        if (!ended) return respond_error_page(ended.error(), one.response);
+        redirect_to_page(sign_in_url(call), one.response);
     }
 
 private:
@@ -199,9 +222,6 @@ private:
     }
 
     void handle_form(const authorization_call& call) const {
-        if (sessions.signs_in())
-            if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
-
         const auto& session = context.signed_in;
         if (!session) return redirect_to_page(sign_in_url(call), call.response);
         const auto signed_text = signed_text_of(call.authorization);
@@ -216,20 +236,10 @@ private:
         switch (read_decision(call.sent)) {
             case decision::allow: return issue_code(call, derivation);
             case decision::deny: return deny(call);
-            case decision::other_user: return sign_out(call);
-            case decision::none: return pages.respond_status(call.response, http::status::bad_request);
+            case decision::other_user: context.wants_sign_out = sessions.signs_in(); break;
+            case decision::none: break;
         }
-    }
-
-    /// Ends the session and returns to the same request.
-    void sign_out(const authorization_call& call) const {
-        if (sessions.signs_in()) {
-            const auto ended = sessions.sign_out(call.request, one.state.now, call.response);
-            if (!ended) return respond_error_page(ended.error(), call.response);
-            redirect_to_page(sign_in_url(call), call.response);
-        } else {
-            pages.respond_status(call.response, http::status::bad_request);
-        }
+        if (!context.wants_sign_out) pages.respond_status(call.response, http::status::bad_request);
     }
 
     void deny(const authorization_call& call) const {
@@ -242,7 +252,6 @@ private:
         return sessions.sign_in_url(return_to(call));
     }
 
-    /// A form with login and password: the session that it begins counts, not an earlier one.
     void handle_sign_in_form(const authorization_call& call) const {
         const auto secret = form_secret_of(call.request);
         const auto signed_text = signed_text_of(call.authorization);
@@ -275,7 +284,7 @@ private:
         const auto user = outcome->session->user;
         report(activity_kind::signed_in, user, {});
         one.state.auth.caller = caller_on_page(user);
-        issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
+        context.just_signed_in = signed_in_form{secret, *nonce, user};
     }
 
     /// Shows the consent form, unless the request forbids it.

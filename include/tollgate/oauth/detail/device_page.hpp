@@ -79,8 +79,9 @@ struct device_page {
     web::localized_pages pages;
     window_limiter& limiter;  ///< limiter of wrong codes
     pipeline::call& one;
-    const kept_oauth_page& context;
+    kept_oauth_page& context;
 
+    /// Responds, unless the owner of the application has to be looked up first, or the user wants to be signed out.
     void respond() const {
         const parameters& sent = context.sent;
         const auto url = pages.translate(one.request.target.path);
@@ -91,6 +92,14 @@ struct device_page {
         if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
         if (const auto typed = sent.find(device_request_name)) return show_typed_request(call, *typed);
         show_form(call, {});
+    }
+
+    /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
+    void sign_out() const {
+        const auto ended = sessions.sign_out(one.request, one.state.now, one.response);
+        if (!ended) return respond_error(ended.error(), one.response);
+        const auto code = parse_user_code(context.sent.find(user_code_name).value_or(""));
+        redirect_to_sign_in(with_code(pages.translate(one.request.target.path), code), one.response);
     }
 
 private:
@@ -129,14 +138,17 @@ private:
         // If the session was replaced, for example by signing in again in another tab, its form is displayed again.
         const auto notice = is_valid ? std::string{} : web::stale_reason(call.signed_in, token, pages.texts().forms);
         if (!is_valid && !decides) return show_form(call, {}, notice, web::is_for_other_user(call.signed_in, token));
-        if (decided == decision::other_user && is_valid) return sign_out(call, *code);
+        if (decided == decision::other_user && is_valid) {
+            context.wants_sign_out = sessions.signs_in();
+            return context.wants_sign_out ? void() : pages.respond_status(call.response, http::status::bad_request);
+        }
 
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
         const bool may_be_guess = !decides || !is_valid;
         const auto window = limiter.peek(key, settings.oauth.user_code_attempts, one.state.now);
         if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
-        const auto found = store.find_device_code(digest_of_user_code(*code));
+        const auto found = find_code(*code);
         if (!found) return respond_error(found.error(), call.response);
         if (*found && !may_be_guess) return answer(call, **found, decided);
         const bool is_pending =
@@ -186,7 +198,7 @@ private:
         const auto text = web::open_sealed(call.signed_in, sealed, one.state.now);
         const auto code = text ? parse_user_code(*text) : std::nullopt;
         if (!code) return show_form(call, {});
-        const auto found = store.find_device_code(digest_of_user_code(*code));
+        const auto found = find_code(*code);
         if (!found) return respond_error(found.error(), call.response);
         if (!*found || has_expired(**found, one.state.now)) return show_fault(call, pages.texts().device.unknown, http::status::ok);
         const auto own_url = with_code(call.url, code).append("&").append(device_request_name).append("=").append(sealed);
@@ -201,18 +213,35 @@ private:
                        own_url);
     }
 
-    /// The application of a request. Empty if the page has been answered: it does not exist any more, or gets no codes.
+    [[nodiscard]] result<std::optional<device_code>> find_code(std::string_view code) const {
+        if (!context.code) {
+            auto found = store.find_device_code(digest_of_user_code(code));
+            if (!found) return found;
+            context.code = *std::move(found);
+        }
+        return *context.code;
+    }
+
+    /// The application of a request. Empty if the page has been answered, because the application does not exist any more or gets no codes,
+    /// and if its owner has to be looked up.
     [[nodiscard]] std::optional<application> find_client(const device_call& call, const device_code& request) const {
-        auto client = store.find_application(request.client_id.view());
-        if (!client) respond_error(client.error(), call.response);
-        else if (!*client) show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-        if (!client || !*client) return std::nullopt;
-        const auto stopped = is_stopped(**client, [&](user_id user) { return is_active(sessions, user); });
-        if (!stopped) respond_error(stopped.error(), call.response);
-        else if (*stopped)
+        if (!context.client) {
+            auto found = store.find_application(request.client_id.view());
+            if (!found) respond_error(found.error(), call.response);
+            else if (!*found) show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+            if (!found || !*found) return std::nullopt;
+            context.client = *std::move(found);
+            context.is_stopped = context.client->suspended.has_value();
+            if (!context.is_stopped && context.client->owner != no_owner && sessions.knows_active_users()) {
+                context.owner = context.client->owner;
+                return std::nullopt;
+            }
+        }
+        if (context.is_stopped) {
             pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
-        if (!stopped || *stopped) return std::nullopt;
-        return *std::move(client);
+            return std::nullopt;
+        }
+        return context.client;
     }
 
     /// `own_url`: where this page can be requested again.
@@ -232,17 +261,6 @@ private:
         frame.path = path;
         frame.has_errors = !notice.empty();
         pages.respond(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
-    }
-
-    /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
-    void sign_out(const device_call& call, const std::string& code) const {
-        if (sessions.signs_in()) {
-            const auto ended = sessions.sign_out(call.request, one.state.now, call.response);
-            if (!ended) return respond_error(ended.error(), call.response);
-            redirect_to_sign_in(with_code(call.url, code), call.response);
-        } else {
-            pages.respond_status(call.response, http::status::bad_request);
-        }
     }
 
     /// Redirects to a page with the result, so that reloading does not repeat the decision. The same user gets the same result again.

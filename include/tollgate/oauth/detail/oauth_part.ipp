@@ -106,7 +106,7 @@ TOLLGATE_COLD void oauth_part::make_rows() {
         rows.methods.add(http::method::post);
     };
     add_page_rows(endpoint::authorization, oauth_page_rules::get_steps, oauth_page_rules::post_steps);
-    add_page_rows(endpoint::one_page, oauth_page_rules::get_steps, oauth_page_rules::sign_in_steps);
+    add_page_rows(endpoint::one_page, oauth_page_rules::get_steps, oauth_page_rules::one_page_steps);
     add_page_rows(endpoint::device_page, oauth_page_rules::device_get_steps, oauth_page_rules::device_post_steps);
 }
 

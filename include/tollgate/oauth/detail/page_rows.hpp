@@ -121,26 +121,34 @@ struct oauth_page_rules {
         if (const auto* failed = std::get_if<document_failure>(&*state.described)) return *failed;
         return judge_request_of(std::get<application>(*state.described), state.sent, services, part(one).resources());
     }
+    static authorization_page page_of(call& one) {
+        const oauth_part& at = part(one);
+        return {.settings = at.settings(),
+                .sessions = at.sessions(),
+                .store = at.store(),
+                .policies = one.policies,
+                .resources = at.resources(),
+                .pages = web::page_part::pages_for(one),
+                .form_cookie = at.form_cookie(),
+                .one = one,
+                .context = kept(one)};
+    }
+    /// A form with sign-in computes a slow hash of the password.
+    static result<progress> sign_in(call& one) {
+        const bool signs_in = part(one).sessions().signs_in() && kept(one).sent.holds(web::login_name);
+        if (signs_in && !one.may_wait()) return progress::waits;
+        return page_of(one).sign_in(judge_request(one)) ? progress::responded : progress::goes_on;
+    }
     static result<progress> respond_authorization(call& one) {
         auto judged = judge_request(one);
-        if (std::holds_alternative<authorization_request>(judged) && must_wait(one)) return progress::waits;
-        const oauth_part& at = part(one);
-        authorization_page{.settings = at.settings(),
-                           .sessions = at.sessions(),
-                           .store = at.store(),
-                           .policies = one.policies,
-                           .resources = at.resources(),
-                           .pages = web::page_part::pages_for(one),
-                           .form_cookie = at.form_cookie(),
-                           .one = one,
-                           .context = kept(one)}
-            .respond(std::move(judged));
-        return progress::responded;
+        if (std::holds_alternative<authorization_request>(judged) && must_wait_for_store(one)) return progress::waits;
+        page_of(one).respond(std::move(judged));
+        return kept(one).wants_sign_out ? progress::goes_on : progress::responded;
     }
-    /// A form with sign-in, which computes a slow hash of the password.
-    static result<progress> respond_sign_in(call& one) {
-        const bool signs_in = part(one).sessions().signs_in() && kept(one).sent.holds(web::login_name);
-        return signs_in && !one.may_wait() ? progress::waits : respond_authorization(one);
+    static result<progress> sign_out(call& one) {
+        if (must_wait_for_sessions(one)) return progress::waits;
+        page_of(one).sign_out(judge_request(one));
+        return progress::responded;
     }
     static constexpr step get_steps[]{{http::work_kind::other, &read_parameters},
                                       {http::work_kind::pages, &find_client},
@@ -151,31 +159,61 @@ struct oauth_page_rules {
                                        {http::work_kind::forms, &find_client},
                                        {http::work_kind::sessions, &check_owner},
                                        {http::work_kind::client_documents, &fetch_document},
-                                       {http::work_kind::forms, &respond_authorization}};
-    static constexpr step sign_in_steps[]{{http::work_kind::other, &read_parameters},
-                                          {http::work_kind::forms, &find_client},
-                                          {http::work_kind::sessions, &check_owner},
-                                          {http::work_kind::client_documents, &fetch_document},
-                                          {http::work_kind::sign_in, &respond_sign_in}};
+                                       {http::work_kind::forms, &respond_authorization},
+                                       {http::work_kind::sessions, &sign_out}};
+    static constexpr step one_page_steps[]{{http::work_kind::other, &read_parameters},
+                                           {http::work_kind::forms, &find_client},
+                                           {http::work_kind::sessions, &check_owner},
+                                           {http::work_kind::client_documents, &fetch_document},
+                                           {http::work_kind::sign_in, &sign_in, true},
+                                           {http::work_kind::forms, &respond_authorization},
+                                           {http::work_kind::sessions, &sign_out}};
 
-    // The page of devices.
+    // The page of devices. It is called again when the owner of the application was looked up.
 
-    static result<progress> respond_device(call& one) {
-        if (must_wait(one)) return progress::waits;
+    static device_page device_page_of(call& one) {
         const oauth_part& at = part(one);
-        device_page{.settings = at.settings(),
-                    .sessions = at.sessions(),
-                    .store = at.store(),
-                    .policies = one.policies,
-                    .pages = web::page_part::pages_for(one),
-                    .limiter = at.device_limiter(),
-                    .one = one,
-                    .context = kept(one)}
-            .respond();
+        return {.settings = at.settings(),
+                .sessions = at.sessions(),
+                .store = at.store(),
+                .policies = one.policies,
+                .pages = web::page_part::pages_for(one),
+                .limiter = at.device_limiter(),
+                .one = one,
+                .context = kept(one)};
+    }
+    static result<progress> respond_device(call& one) {
+        kept_oauth_page& state = kept(one);
+        if (state.wants_sign_out) return progress::goes_on;
+        if (must_wait_for_store(one)) return progress::waits;
+        const bool was_owner_known = state.owner.has_value();
+        device_page_of(one).respond();
+        const bool asks = state.wants_sign_out || (state.owner && !was_owner_known);
+        return asks ? progress::goes_on : progress::responded;
+    }
+    static result<progress> check_device_owner(call& one) {
+        kept_oauth_page& state = kept(one);
+        if (!state.owner) return progress::goes_on;
+        if (must_wait_for_sessions(one)) return progress::waits;
+        const auto active = is_active(part(one).sessions(), *state.owner);
+        if (!active) return active.error();
+        state.is_stopped = !*active;
+        return progress::goes_on;
+    }
+    static result<progress> sign_out_of_device_page(call& one) {
+        if (must_wait_for_sessions(one)) return progress::waits;
+        device_page_of(one).sign_out();
         return progress::responded;
     }
-    static constexpr step device_get_steps[]{{http::work_kind::other, &read_parameters}, {http::work_kind::pages, &respond_device}};
-    static constexpr step device_post_steps[]{{http::work_kind::other, &read_parameters}, {http::work_kind::forms, &respond_device}};
+    static constexpr step device_get_steps[]{{http::work_kind::other, &read_parameters},
+                                             {http::work_kind::pages, &respond_device},
+                                             {http::work_kind::sessions, &check_device_owner},
+                                             {http::work_kind::pages, &respond_device}};
+    static constexpr step device_post_steps[]{{http::work_kind::other, &read_parameters},
+                                              {http::work_kind::forms, &respond_device},
+                                              {http::work_kind::sessions, &check_device_owner},
+                                              {http::work_kind::forms, &respond_device},
+                                              {http::work_kind::sessions, &sign_out_of_device_page}};
 
     static pipeline::row make_row(std::string_view pattern, std::span<const step> steps) {
         return {.pattern = pattern,
@@ -192,9 +230,8 @@ struct oauth_page_rules {
     }
 
 private:
-    static bool must_wait(const call& one) noexcept {
-        return !one.may_wait() && (part(one).store().may_block() || part(one).sessions().may_block());
-    }
+    static bool must_wait_for_store(const call& one) noexcept { return !one.may_wait() && part(one).store().may_block(); }
+    static bool must_wait_for_sessions(const call& one) noexcept { return !one.may_wait() && part(one).sessions().may_block(); }
 };
 
 }  // namespace tollgate::oauth
