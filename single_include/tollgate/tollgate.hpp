@@ -2803,11 +2803,6 @@ public:
     [[nodiscard]] std::size_t body_bytes_max() const noexcept { return body_bytes_max_; }
     void set_body_bytes_max(std::size_t bytes) noexcept { body_bytes_max_ = bytes; }
 
-    /// Reads or sets a number for the handler that answers the request, for a handler that passes requests on to others and could choose
-    /// differently the next time. 0 until it is set.
-    [[nodiscard]] std::uint8_t choice() const noexcept { return choice_; }
-    void set_choice(std::uint8_t chosen) noexcept { choice_ = chosen; }
-
     /// Returns the time of the handler's clock. The clock is read once for all requests that arrived together and that the server answers
     /// in one pass without waiting. `clock.now()` returns an `instant`, and `clock.target()` identifies the clock, like the functions of
     /// `time_source_ref`.
@@ -2825,7 +2820,6 @@ public:
     /// Destroys the object. A server calls it before the next request, and when the connection is closed. Keeps the time.
     void clear() noexcept {
         waits_for_ = work_kind::other;
-        choice_ = 0;
         body_bytes_max_ = static_cast<std::size_t>(-1);
         if (destroy_ != nullptr) std::exchange(destroy_, nullptr)(bytes_);
     }
@@ -2841,7 +2835,6 @@ private:
     void (*destroy_)(void*) noexcept = nullptr;  // destroys the object in bytes_; null if there is none
     std::size_t body_bytes_max_ = static_cast<std::size_t>(-1);
     work_kind waits_for_ = work_kind::other;
-    std::uint8_t choice_ = 0;
     alignas(std::max_align_t) std::byte bytes_[bytes_max];
 };
 
@@ -10098,10 +10091,11 @@ TOLLGATE_DECL void add_rate_limit_fields(http::response& response, const limit_d
 /// `Allow` of a path with these methods: HEAD where there is GET, and always OPTIONS (RFC 9110 section 10.2.1).
 TOLLGATE_COLD void add_allow(http::response& response, method_set allowed);
 
-/// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy.
+/// `Strict-Transport-Security` (RFC 6797) where clients use TLS at this public URL, perhaps at a proxy. The URL is that of the settings,
+/// whose scheme is http or https.
 inline void add_transport_security(http::response& response, std::string_view public_url) {
-    constexpr std::string_view secure = "https://";
-    if (detail::ascii_iequals(public_url.substr(0, secure.size()), secure))
+    constexpr std::size_t at = std::string_view{"http"}.size();
+    if (public_url.size() > at && (public_url[at] == 's' || public_url[at] == 'S'))
         response.add_prepared_lines("Strict-Transport-Security: max-age=31536000\r\n");
 }
 
@@ -11192,7 +11186,7 @@ public:
 };
 
 /// The stage at which `judge` continues.
-enum class stage : std::uint8_t { head, caller, use, user, limit, checks, body, client, again, endpoint };
+enum class stage : std::uint8_t { head, caller, use, user, limit, checks, body, again, endpoint };
 
 /// What is known of a request so far.
 struct request_state {
@@ -11204,6 +11198,7 @@ struct request_state {
     bool is_preflight = false;
     bool is_cross_site = false;  ///< a form that another site sent
     bool has_waited = false;     ///< for its body or a worker
+    bool has_body = false;       ///< the body has been read
     bool has_acted = false;      ///< a step has changed something
     std::uint8_t repeated = 0;  ///< number of repeated judgements
     std::uint8_t step = 0;      ///< index of the next step
@@ -11472,8 +11467,8 @@ public:
     /// Implements `http::handler`. The part at the path of the refused request responds. Never waits.
     void handle(const http::refusal& refused, http::response& response) const noexcept {
         const http::request unknown;
-        const http::request& known = refused.request != nullptr ? *refused.request : refused.partial != nullptr ? *refused.partial : unknown;
-        refuse(part_of(known), refused, response);
+        const http::request* known = refused.request != nullptr ? refused.request : refused.partial;
+        refuse(part_of(known != nullptr ? *known : unknown), refused, response);
     }
 
     /// Responds to a refusal as the last part does. Never waits.
@@ -11518,30 +11513,15 @@ private:
             state.has_waited = true;
             return http::handle_step::needs_worker;
         };
-        // `find(in_body)`: the caller of a row whose credentials are there.
-        const auto find = [&](bool in_body) {
-            const caller_rule* rule = state.row->caller;
-            if (rule == nullptr || rule->in_body != in_body) return progress::goes_on;
-            waiting_for(rule->work);
-            const auto found = rule->find != nullptr ? rule->find(one) : progress::goes_on;
-            if (found == progress::goes_on) state.judged_at = one.may_wait() ? policies_.clock().now() : state.now;
-            return found;
-        };
-        const auto find_user = [&] {
-            const caller_rule* rule = state.row->caller;
-            if (rule == nullptr || rule->find_user == nullptr) return progress::goes_on;
-            waiting_for(rule->user_work);
-            return rule->find_user(one);
-        };
-        const auto count = [&] {
-            if (state.row->limit == nullptr || state.limit || state.is_cross_site) return progress::goes_on;
-            waiting_for(work_kind::limits);
-            return state.row->limit->count(one);
-        };
         for (;;) switch (state.next) {
                 case stage::head: read_head(one); [[fallthrough]];
                 case stage::caller:
-                    if (find(false) == progress::waits) return wait_at(stage::caller, state.row->caller->work);
+                    if (is_caller_due(state)) {
+                        const caller_rule& rule = *state.row->caller;
+                        waiting_for(rule.work);
+                        if (rule.find != nullptr && rule.find(one) == progress::waits) return wait_at(stage::caller, rule.work);
+                        state.judged_at = one.may_wait() ? policies_.clock().now() : state.now;
+                    }
                     [[fallthrough]];
                 case stage::use:
                     if (state.auth.use_is_due) [[unlikely]] {
@@ -11550,16 +11530,22 @@ private:
                     }
                     [[fallthrough]];
                 case stage::user:
-                    if (find_user() == progress::waits) return wait_at(stage::user, state.row->caller->user_work);
+                    if (const caller_rule* rule = state.row->caller; rule != nullptr && rule->find_user != nullptr) {
+                        waiting_for(rule->user_work);
+                        if (rule->find_user(one) == progress::waits) return wait_at(stage::user, rule->user_work);
+                    }
                     [[fallthrough]];
                 case stage::limit:
-                    if (count() == progress::waits) return wait_at(stage::limit, work_kind::limits);
+                    if (state.row->limit != nullptr && !state.limit && !state.is_cross_site) {
+                        waiting_for(work_kind::limits);
+                        if (state.row->limit->count(one) == progress::waits) return wait_at(stage::limit, work_kind::limits);
+                    }
                     [[fallthrough]];
                 case stage::checks:
                     if (check(one) == progress::responded) return finish(one);
                     [[fallthrough]];
                 case stage::body:
-                    if (const body_rule* rule = state.row->body; rule != nullptr) {
+                    if (const body_rule* rule = state.row->body; rule != nullptr && !state.has_body) {
                         if (rule->check(one) == progress::responded) return finish(one);
                         if (one.request.body_state == http::body_state::pending) {
                             state.next = stage::body;
@@ -11568,14 +11554,12 @@ private:
                             return http::handle_step::needs_body;
                         }
                         if (rule->read != nullptr && rule->read(one) == progress::responded) return finish(one);
-                    }
-                    [[fallthrough]];
-                case stage::client:
-                    if (state.row->caller != nullptr && state.row->caller->in_body) {
-                        if (find(true) == progress::waits) return wait_at(stage::client, state.row->caller->work);
-                        if (find_user() == progress::waits) return wait_at(stage::client, state.row->caller->user_work);
-                        if (count() == progress::waits) return wait_at(stage::client, work_kind::limits);
-                        if (check_caller(one) == progress::responded) return finish(one);
+                        state.has_body = true;
+                        // The one stage whose position depends on the row: a client's credentials may be in the body.
+                        if (state.row->caller != nullptr && state.row->caller->in_body) {
+                            state.next = stage::caller;
+                            continue;
+                        }
                     }
                     [[fallthrough]];
                 case stage::again:
@@ -11601,9 +11585,16 @@ private:
             }
     }
 
+    /// Returns true if the credentials have arrived and have yet to be looked up.
+    [[nodiscard]] static bool is_caller_due(const request_state& state) noexcept {
+        if (state.row->caller == nullptr) return false;
+        return state.row->caller->in_body ? state.has_body && state.auth.state == auth_state::unchecked
+                                          : state.auth.state != auth_state::anonymous;
+    }
+
     [[nodiscard]] const part& part_of(const http::request& request) const noexcept {
-        for (const part* each : parts_)
-            if (each->serves(request)) return *each;
+        for (std::size_t i = 0; i + 1 < parts_.size(); ++i)
+            if (parts_[i]->serves(request)) return *parts_[i];
         return *parts_.back();
     }
 
@@ -11638,7 +11629,7 @@ private:
         state.now = policies_.clock().now();
         state.auth = {};
         state.row->caller->read(one);
-        state.next = state.row->caller->in_body ? stage::client : stage::caller;  // `waits_for` stays: the worker may still wait for it
+        state.next = stage::caller;  // `waits_for` stays: the worker may still wait for it
     }
 
     /// The checks of what is known of the request, in this order.
@@ -11659,11 +11650,7 @@ private:
             return progress::responded;
         }
         if (state.is_cross_site) return one.reject(other_site);
-        return state.row->caller != nullptr && state.row->caller->in_body ? progress::goes_on : check_caller(one);
-    }
-
-    progress check_caller(call& one) const {
-        if (one.state.auth.failure) return write_failure(one, *one.state.auth.failure);
+        if (state.row->caller != nullptr && state.row->caller->in_body && !state.has_body) return progress::goes_on;
         if (const auto rejected = check_access(policies_.scope_checker(), one.row().access, one.row().resource, one.state))
             return one.reject(*rejected);
         return progress::goes_on;
@@ -11693,7 +11680,8 @@ private:
     http::handle_step finish(call& one) const {
         request_state& state = one.state;
         one.row().form->add_fields(one);
-        one.observed().report_end(policies_, one.response, caller_of(state), state.kept != nullptr ? state.kept->outcome() : oauth_outcome{});
+        const auto outcome = state.kept != nullptr ? state.kept->outcome() : oauth_outcome{};
+        one.observed().report_end(policies_, one.response, caller_of(state), outcome);
         return http::handle_step::done;
     }
 
@@ -14217,6 +14205,11 @@ namespace tollgate::inline v0 {
 
 class any_page_theme;
 
+namespace pipeline {
+class judge;
+class part;
+}  // namespace pipeline
+
 namespace service_detail {
 
 /// Mounts OAuth and pages. <tollgate/api/sign_in.hpp> defines it, so that a program without sessions does not compile them.
@@ -14319,7 +14312,7 @@ public:
     account_service& operator=(const account_service&) = delete;
 
     /// Returns true if handling a request may block.
-    [[nodiscard]] bool may_block() const noexcept { return site_->may_block(); }
+    [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept;
 
     /// Implements `http::handler`: responds on this thread, which may block. For every path, the API refuses a request without the
     /// User-Agent that the policies require.
@@ -14382,20 +14375,16 @@ private:
 
     friend struct service_detail::part_mounter;
 
-    // Returns true for a path below the root of the API. The API itself responds there, and to all clients that the agent rule refuses.
-    [[nodiscard]] bool is_below_api(std::string_view path) const noexcept;
-    [[nodiscard]] bool accepts_agent(const http::request& request) const noexcept;
-    [[nodiscard]] bool is_for_api(const http::request& request, http::handler_state& state) const noexcept;
-    void refuse_host(const http::request& request, http::response& response) noexcept;
-    TOLLGATE_COLD void mount_documentation();
+    TOLLGATE_COLD void add_documentation();
+    /// Creates the judge of all parts.
+    TOLLGATE_COLD void finish();
 
-    http::allowed_hosts hosts_;
     account_api api_;
     std::vector<std::shared_ptr<void>> handlers_;  // destroyed before the API, the last one first
     std::vector<service_part> parts_;
-    std::vector<http::mount> mounts_;           // of the site, while it is assembled
     std::vector<std::string> paths_;
-    std::optional<http::site> site_;
+    std::vector<const pipeline::part*> judged_;  // the parts of the handlers
+    std::unique_ptr<const pipeline::judge> judge_;
 };
 
 }  // namespace tollgate
@@ -28467,41 +28456,1037 @@ private:
 
 #endif  // TOLLGATE_OAUTH_DETAIL_OAUTH_PART_HPP
 
-// <tollgate/oauth/authorization_server.ipp>
-#ifndef TOLLGATE_OAUTH_AUTHORIZATION_SERVER_IPP
-#define TOLLGATE_OAUTH_AUTHORIZATION_SERVER_IPP
+// <tollgate/oauth/detail/authorization_request.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
+#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::oauth {
 
-TOLLGATE_COLD authorization_server::authorization_server(account_service_settings settings, oauth_store_ref store,
-                                                         session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
-    : part_{std::make_unique<oauth::oauth_part>(std::move(settings), store, sessions, std::move(policies), std::move(theme))},
-      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
+/// The values of `prompt` (OpenID Connect Core section 3.1.2.1): what the user must see, whatever they did before.
+struct prompt_set {
+    bool none = false;            ///< nothing: an error is returned instead
+    bool login = false;           ///< the sign-in form
+    bool consent = false;         ///< the consent form
+    bool select_account = false;  ///< asks the page to display who is signed in, and the way to sign in as someone else
 
-TOLLGATE_COLD authorization_server::~authorization_server() = default;
+    [[nodiscard]] constexpr bool empty() const noexcept { return !none && !login && !consent && !select_account; }
+    friend bool operator==(const prompt_set&, const prompt_set&) noexcept = default;
+};
 
-TOLLGATE_DECL bool authorization_server::may_block() const noexcept { return judge_->may_block(); }
+/// Separated by spaces. Empty for another value, and for `none` with any other.
+[[nodiscard]] TOLLGATE_DECL std::optional<prompt_set> parse_prompts(std::string_view text);
+[[nodiscard]] TOLLGATE_DECL std::string to_text(const prompt_set& prompts);
 
-TOLLGATE_DECL void authorization_server::handle(const http::request& request, http::response& response) noexcept {
-    judge_->handle(request, response);
+/// A valid authorization request (RFC 6749 section 4.1.1).
+struct authorization_request {
+    application client;
+    std::string redirect;                     ///< the URL to which the browser returns
+    std::optional<std::string> redirect_uri;  ///< the redirect_uri as sent
+    scope_set scopes;
+    resource_set resources{};               ///< the resources that the tokens are for
+    std::vector<std::string> resource_urls{};  ///< their URLs
+    std::optional<std::string> state;
+    std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
+    prompt_set prompt{};
+    std::optional<std::string> login_hint{};  ///< a visible line of a login's size
+};
+
+/// Errors in the redirect URL or client, which must be displayed on a page instead of a redirect (RFC 6749 section
+/// 4.1.2.1).
+enum class page_failure : std::uint8_t {
+    missing_client_id,      ///< client_id is missing or repeated
+    unknown_client,         ///< the application does not exist
+    stopped_client,         ///< the application is suspended, or its owner is not active
+    no_redirect_url,        ///< a public client that has not registered a redirect URL
+    unregistered_redirect,  ///< the redirect_uri is not allowed for the application
+    missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
+};
+
+/// The error code for logs and metrics. It is not sent to the client.
+[[nodiscard]] constexpr error_code to_code(page_failure failure) noexcept {
+    if (failure == page_failure::unknown_client) return error_code::invalid_client;
+    return failure == page_failure::stopped_client ? error_code::unauthorized_client : error_code::invalid_request;
 }
 
-TOLLGATE_COLD void authorization_server::handle(const http::refusal& refused, http::response& response) noexcept {
-    judge_->handle(refused, response);
+/// An error that is redirected to the application.
+struct redirect_failure {
+    std::string redirect;
+    oauth::failure failure;
+    std::optional<std::string> state;
+};
+
+using judged_request = std::variant<authorization_request, page_failure, redirect_failure, document_failure>;
+
+/// Returns true if a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
+/// other text.
+[[nodiscard]] TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept;
+
+/// The client_id, if there is exactly one that can exist.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent);
+
+/// Checks a request of this client: the redirect URL first, since it decides where errors go.
+[[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
+                                                            const service_catalog& services, const resource_list& resources);
+
+/// Returns true if a user may have tokens, and their applications may get any; true if the sessions do not know.
+[[nodiscard]] inline result<bool> is_active(const session_source_ref& sessions, user_id user) {
+    if (!sessions.knows_active_users()) return true;
+    return sessions.is_active(user);
 }
 
-TOLLGATE_DECL http::handle_step authorization_server::advance(const http::request& request, http::response& response,
-                                                              http::handler_state& state, http::thread_kind thread) noexcept {
-    return judge_->advance(request, response, state, thread);
+/// Returns true if an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
+template <class IsActive>
+[[nodiscard]] result<bool> is_stopped(const application& client, const IsActive& is_active) {
+    if (client.suspended) return true;
+    if (client.owner == no_owner) return false;
+    auto active = is_active(client.owner);
+    return active ? result<bool>{!*active} : std::move(active).error();
 }
 
-TOLLGATE_COLD std::vector<std::string> authorization_server::mounts() const { return part_->mounts(); }
-TOLLGATE_DECL const account_service_settings& authorization_server::settings() const noexcept { return part_->settings(); }
-TOLLGATE_DECL const pipeline::part& authorization_server::part() const noexcept { return *part_; }
+/// Stores an application that a document describes, or what has changed in its document, and returns its id. Only applications with users
+/// are stored.
+[[nodiscard]] TOLLGATE_DECL result<application_id> store_described(const application& described, const oauth_store_ref& applications,
+                                                                   const account_service_settings& settings, const observer_ref& observer,
+                                                                   instant now);
 
-}  // namespace tollgate
+/// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
+/// normalize line ends in forms, so a state with control characters is sent in base64url as `encoded_state`. So is a state that would
+/// be much longer if it was percent-encoded: the URL of a sign-in page contains the query of the page to return to, encoded once more.
+[[nodiscard]] TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request);
 
-#endif  // TOLLGATE_OAUTH_AUTHORIZATION_SERVER_IPP
+/// Returns the parameters as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to the query.
+[[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
+
+/// A request that is not valid, as a query, with the same encoding of its state.
+[[nodiscard]] TOLLGATE_DECL std::string to_query(const parameters& sent);
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
+
+// <tollgate/oauth/detail/device_codes.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// Letters of user codes (RFC 8628 section 6.1): no vowels, so that no words appear, and none that look alike.
+inline constexpr std::string_view user_code_letters = "BCDFGHJKLMNPQRSTVWXZ";
+inline constexpr std::size_t user_code_size = 8;  // 20^8: 34 bits, with bounds on guesses
+inline constexpr std::size_t user_code_typed_bytes_max = 64;  // bound of the text with blanks and punctuation
+
+/// A user code, from random bytes: `BCDF-GHJK`.
+[[nodiscard]] TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random);
+
+/// As `make_user_code` writes it: from what a person types, in any case, with any blanks and punctuation (RFC 8628 section 6.1), up to
+/// `user_code_typed_bytes_max`. Empty if it cannot be a user code.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed);
+
+/// Precondition: as `make_user_code` writes it.
+[[nodiscard]] TOLLGATE_DECL digest digest_of_user_code(std::string_view code);
+
+/// A new user code; empty if the random source fails.
+[[nodiscard]] inline std::optional<std::string> new_user_code(const random_source_ref& random) {
+    std::array<std::byte, 8> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    return make_user_code(bytes);
+}
+
+/// The scopes of a device authorization request (RFC 8628 section 3.1).
+[[nodiscard]] TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const parameters& sent,
+                                                                                 const application& client,
+                                                                                 const service_catalog& services);
+
+/// RFC 8628 section 3.2.
+struct device_response {
+    std::string_view device_code;
+    std::string_view user_code;
+    const account_service_settings& settings;
+};
+TOLLGATE_DECL void write_device_response(http::response& response, const device_response& issued);
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
+
+// <tollgate/oauth/detail/token_endpoint.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// grant_type=authorization_code (RFC 6749 section 4.1.3).
+struct code_exchange {
+    digest code_digest;
+    std::optional<std::string> redirect_uri;    ///< the redirect_uri as sent
+    std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent (RFC 7636 section 4.6)
+    seconds grace{};  ///< see `code_redemption`
+};
+
+/// grant_type=refresh_token (RFC 6749 section 6).
+struct refresh_exchange {
+    std::string refresh_token;          ///< well-formed
+    std::optional<scope_set> narrowed;  ///< the requested scopes; empty: all that were granted
+};
+
+/// grant_type of a device (RFC 8628 section 3.4).
+inline constexpr std::string_view device_grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+struct device_exchange {
+    digest device_digest;
+};
+
+/// grant_type=client_credentials (RFC 6749 section 4.4): for the accounts of the application's owner.
+struct owner_exchange {
+    scope_set scopes;
+};
+
+using exchange_request = std::variant<code_exchange, refresh_exchange, device_exchange, owner_exchange, failure>;
+
+/// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a lookup.
+[[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
+
+/// An application that has not registered exactly one redirect URL must repeat the redirect_uri of the authorization request (RFC 6749
+/// section 4.1.3).
+[[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange,
+                                                                      const application& client);
+
+/// Returns the reason why a code is refused. The client is authenticated, so the reason helps its developer only.
+[[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result reason);
+[[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
+[[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
+[[nodiscard]] TOLLGATE_DECL failure expired_device_code();
+/// The error for a request for resources that the user was not asked about.
+[[nodiscard]] inline failure wrong_resource() {
+    return {error_code::invalid_target, "resource is not one that the authorization request named."};
+}
+/// The error for a device that its user has not approved: pending, denied or expired.
+[[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
+
+/// Removes a few applications that registered themselves a day ago and have no users, before another one is stored. A failure does not
+/// change the response; the observer gets it.
+inline void remove_unused_applications(const oauth_store_ref& applications, const observer_ref& observer, instant now) noexcept {
+    constexpr std::size_t rows_max = 10;  // more than are added, so that a burst goes away
+    try {
+        const auto swept = applications.sweep({.unowned_registered_before = now - std::chrono::days{1}, .rows_max = rows_max});
+        if (!swept) observer.on_problem(swept.error());
+    } catch (...) {
+        // The adapter violated its contract by throwing.
+    }
+}
+
+/// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
+/// failure does not change the response; the observer gets it.
+inline void remove_expired(const oauth_store_ref& grants, const observer_ref& observer, instant now, std::size_t rows_added) noexcept {
+    try {
+        if (const auto swept = grants.sweep({.expired_at = now, .rows_max = 2 * rows_added}); !swept) observer.on_problem(swept.error());
+    } catch (...) {
+        // The adapter violated its contract by throwing.
+    }
+}
+
+/// A successful response (RFC 6749 section 5.1).
+struct token_response {
+    secret_text access_token;
+    seconds expires_in{};
+    scope_set scopes;
+    std::optional<secret_text> refresh_token;  ///< the token of a code exchange, or the successor of a token that was replaced
+    std::optional<user_id> new_user;  ///< the user for whom the tokens act; empty after a refresh
+};
+
+/// A code or refresh token that was used again, perhaps by a thief (RFC 9700 section 4.14).
+struct reused_secret {
+    failure reason;
+    std::optional<user_id> user;  ///< the user whose access this request revoked; empty if it was revoked before
+};
+
+using judged_exchange = std::variant<token_response, failure, reused_secret>;
+
+/// The objects with which an exchange is checked.
+struct exchange_context {
+    const application& client;  ///< authenticated
+    const account_service_settings& settings;
+    instant now;
+    resource_set resources{};            ///< those that the request asks for
+    const scope_set* granted = nullptr;  ///< for a refresh, the scopes of the refresh token, if it is known
+};
+
+/// Scopes that cover what a refresh asks for: those of the refresh token, if they cover each of `requested`, which exist. Otherwise
+/// `requested` itself, which the store finds too wide.
+[[nodiscard]] inline scope_set covering_scopes(const scope_set& requested, const exchange_context& context,
+                                               const scope_checker_ref& checker) {
+    if (context.granted == nullptr) return requested;
+    const auto is_covered = [&](std::string_view scope) {
+        return context.granted->contains(scope) ||
+               (context.settings.services.has_scope(scope) && checker.covers(*context.granted, scope));
+    };
+    return requested.for_each(is_covered) ? *context.granted : requested;
+}
+
+/// Returns the error for a code that was not redeemed.
+[[nodiscard]] inline judged_exchange refuse_code(const redeemed_code& refused) {
+    if (refused.result == redemption_result::reused) return reused_secret{invalid_code(refused.result), refused.user};
+    return invalid_code(refused.result);
+}
+
+/// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was. A code that was not
+/// redeemed is returned as the store did.
+[[nodiscard]] inline result<std::variant<token_response, redeemed_code>> redeem(const code_exchange& exchange,
+                                                                                const exchange_context& context,
+                                                                         const oauth_store_ref& grants, const random_source_ref& random) {
+    const auto access = tollgate::new_secret(secret_kind::access_token, random);
+    const auto refresh = tollgate::new_secret(secret_kind::refresh_token, random);
+    if (!access || !refresh) return random_source_error();
+    const auto& lifetimes = context.settings;
+    const auto redeemed = grants.redeem_code({
+        .code_digest = exchange.code_digest,
+        .application = context.client.id,
+        .redirect_uri = exchange.redirect_uri,
+        .code_challenge = exchange.code_challenge,
+        .now = context.now,
+        .tokens = {.access_digest = digest_of(*access),
+                   .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
+                   .refresh_digest = digest_of(*refresh),
+                   .refresh_expires_at = context.now + lifetimes.oauth.refresh_token_lifetime,
+                   .refresh_ends_at = context.now + lifetimes.oauth.refresh_token_end},
+        .resources = context.resources,
+        .grace = exchange.grace,
+    });
+    if (!redeemed) return redeemed.error();
+    if (redeemed->result != redemption_result::redeemed) return *redeemed;
+    return token_response{*access, lifetimes.oauth.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
+}
+
+[[nodiscard]] inline result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
+                                                           const oauth_store_ref& grants, const random_source_ref& random) {
+    if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
+    auto redeemed = redeem(exchange, context, grants, random);
+    if (!redeemed) return std::move(redeemed).error();
+    if (const auto* refused = std::get_if<redeemed_code>(&*redeemed)) return refuse_code(*refused);
+    return std::get<token_response>(*std::move(redeemed));
+}
+
+/// The response to a device's poll. What the user approved is a code with the digest of the device's.
+[[nodiscard]] inline result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
+                                                                  const oauth_store_ref& grants, const random_source_ref& random) {
+    const auto found = grants.find_device_code(exchange.device_digest);
+    if (!found) return found.error();
+    if (!*found || (*found)->application != context.client.id) return unknown_device_code();
+    if ((*found)->state != device_code_state::approved) return unapproved_device_code(**found, context.now);
+    // A device whose response was lost polls again.
+    auto redeemed = redeem({.code_digest = exchange.device_digest,
+                            .redirect_uri = {},
+                            .code_challenge = {},
+                            .grace = context.settings.oauth.rotation_grace},
+                           context, grants, random);
+    if (!redeemed) return std::move(redeemed).error();
+    const auto* refused = std::get_if<redeemed_code>(&*redeemed);
+    if (refused == nullptr) return std::get<token_response>(*std::move(redeemed));
+    // An expired code may have been deleted.
+    const bool is_over = refused->result == redemption_result::unknown && has_expired(**found, context.now);
+    if (refused->result == redemption_result::expired || is_over) return expired_device_code();
+    return refuse_code(*refused);
+}
+
+/// A token for the accounts of the application's owner, if the owner has allowed that.
+[[nodiscard]] inline result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
+                                                               const oauth_store_ref& grants, const random_source_ref& random) {
+    if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
+        return unknown_scope();
+    const auto access = tollgate::new_secret(secret_kind::access_token, random);
+    if (!access) return random_source_error();
+    const auto lifetime = context.settings.oauth.access_token_lifetime;
+    const auto created = grants.create_access_token({.user = context.client.owner,
+                                                     .application = context.client.id,
+                                                     .token_digest = digest_of(*access),
+                                                     .scopes = exchange.scopes,
+                                                     .created_at = context.now,
+                                                     .expires_at = context.now + lifetime,
+                                                     .for_owner = true,
+                                                     .resources = context.resources});
+    if (!created) return created.error();
+    if (!*created)
+        return failure{error_code::unauthorized_client,
+                       "The owner of the application has not allowed it to access their own account."};
+    return token_response{*access, lifetime, exchange.scopes, std::nullopt, context.client.owner};
+}
+
+/// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
+/// fails.
+[[nodiscard]] inline std::optional<token_rotation> new_rotation(std::string_view refresh_token, const account_service_settings& settings,
+                                                                const random_source_ref& random) {
+    std::array<std::byte, 32> bytes;
+    if (!random.fill(bytes)) return std::nullopt;
+    const auto seed = digest::from_bytes(std::bit_cast<std::array<std::uint8_t, 32>>(bytes));
+    return token_rotation{.family_digest = digest_of(family_of(refresh_token)),
+                          .successor_digest = digest_of(make_successor(refresh_token, seed)),
+                          .successor_seed = seed,
+                          .grace = settings.oauth.rotation_grace};
+}
+
+/// A new access token for a refresh token, which stays valid or is replaced.
+[[nodiscard]] inline result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
+                                                            const oauth_store_ref& grants, const random_source_ref& random,
+                                                            const scope_checker_ref& checker) {
+    const auto access = tollgate::new_secret(secret_kind::access_token, random);
+    if (!access) return random_source_error();
+    const auto& lifetimes = context.settings;
+    std::optional<token_rotation> rotation;
+    if (context.client.type == client_type::public_client || lifetimes.oauth.rotates_all_refresh_tokens) {
+        rotation = oauth::new_rotation(exchange.refresh_token, lifetimes, random);
+        if (!rotation) return random_source_error();
+    }
+    const auto refreshed = grants.refresh_access_token({
+        .refresh_digest = digest_of(exchange.refresh_token),
+        .application = context.client.id,
+        .narrowed = exchange.narrowed,
+        .covering = exchange.narrowed ? covering_scopes(*exchange.narrowed, context, checker) : scope_set{},
+        .now = context.now,
+        .access_digest = digest_of(*access),
+        .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
+        .refresh_lifetime = lifetimes.oauth.refresh_token_lifetime,
+        .rotation = rotation,
+        .resources = context.resources,
+    });
+    if (!refreshed) return refreshed.error();
+    switch (refreshed->result) {
+        case refresh_result::refreshed: break;
+        case refresh_result::unknown: return invalid_refresh_token();
+        case refresh_result::too_wide:
+            return failure{error_code::invalid_scope, "scope exceeds the granted scopes."};
+        case refresh_result::wrong_resource: return wrong_resource();
+        case refresh_result::reused:
+            return reused_secret{{error_code::invalid_grant,
+                                  "The refresh token had already been replaced. Since it may have been stolen, the "
+                                  "user's authorization has been revoked."},
+                                 refreshed->revoked_user};
+    }
+    token_response issued{*access, lifetimes.oauth.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
+    if (refreshed->successor_seed)
+        issued.refresh_token = make_successor(exchange.refresh_token, *refreshed->successor_seed);
+    return issued;
+}
+
+/// Any grant_type (RFC 6749 section 3.2).
+[[nodiscard]] inline result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
+                                                          const oauth_store_ref& grants, const random_source_ref& random,
+                                                          const scope_checker_ref& checker) {
+    if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
+    auto exchange = read_exchange(sent);
+    if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
+    if (const auto* refresh = std::get_if<refresh_exchange>(&exchange))
+        return refresh_tokens(*refresh, context, grants, random, checker);
+    if (const auto* device = std::get_if<device_exchange>(&exchange))
+        return exchange_device_code(*device, context, grants, random);
+    if (const auto* owner = std::get_if<owner_exchange>(&exchange)) return issue_owner_token(*owner, context, grants, random);
+    return std::get<failure>(std::move(exchange));
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
+
+// <tollgate/oauth/detail/token_response.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// The documentation of OAuth errors, such as `{auth_url}/docs/oauth/`.
+inline constexpr pipeline::topic about_oauth{"oauth"};
+
+/// An error response with the members of RFC 6749 section 5.2 and of the Error object.
+struct failure_response {
+    http::status status = http::status::bad_request;
+    const oauth::failure& failure;
+    std::string_view documentation_url;  ///< see `pipeline::topic_url`
+    pipeline::topic about = about_oauth;
+};
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed);
+
+/// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url);
+
+/// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
+                                            std::string_view documentation_url);
+
+/// The fields of a JSON response with secrets, which must not be cached (RFC 6749 section 5.1). The second field is for HTTP/1.0.
+inline void add_no_store_fields(http::response& response) {
+    response.add_prepared_lines(pipeline::json_field_lines);
+    response.add("Pragma", "no-cache");
+}
+
+/// RFC 6749 section 5.1.
+TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
+
+// <tollgate/oauth/detail/client_endpoints.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// Client credentials (RFC 6749 section 2.3.1). A public client sends its client_id alone (section 3.2.1).
+struct client_credentials {
+    std::string client_id;
+    std::string client_secret = {};
+
+    friend bool operator==(const client_credentials&, const client_credentials&) = default;
+};
+
+/// A request that cannot be read, and the status of its response.
+struct refused_request {
+    failure reason;
+    http::status status = http::status::bad_request;
+};
+
+/// Reads the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both are
+/// accepted if they are equal. Refuses a request without a client_id, and says where it should be.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(
+    const http::request& request, const parameters& sent);
+
+/// Returns true if the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
+/// in it may contradict those in the body, which is another error.
+[[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
+
+/// Returns true if the credentials can be valid.
+[[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
+
+/// The reason why a client is not authenticated. Only guesses of a secret are counted.
+enum class client_fault : std::uint8_t {
+    unknown_client,  ///< no secret was sent, and there is no such application
+    missing_secret,  ///< the application has a secret
+    needless_secret,  ///< a public client sent a secret
+    needs_secret,  ///< a public client, at an endpoint for clients with a secret
+    wrong_secret,
+    unknown_with_secret,  ///< there is no such application, which is not revealed to those who sent a secret
+    stopped,              ///< the application is suspended, or its owner is not active
+};
+/// Returns true if the fault may be a guess of a secret.
+[[nodiscard]] constexpr bool may_be_guess(client_fault fault) noexcept {
+    return fault == client_fault::wrong_secret || fault == client_fault::unknown_with_secret;
+}
+[[nodiscard]] TOLLGATE_DECL failure to_failure(client_fault fault);
+
+/// The application with these credentials: of a confidential client with its secret, of a public one without any.
+[[nodiscard]] inline result<std::variant<application, client_fault>> authenticate_client(const client_credentials& credentials,
+                                                                                         const oauth_store_ref& applications) {
+    const bool has_secret = !credentials.client_secret.empty();
+    const auto unknown = has_secret ? client_fault::unknown_with_secret : client_fault::unknown_client;
+    if (!is_client_id_text(credentials.client_id)) return unknown;
+    auto found = applications.find_application(credentials.client_id);
+    if (!found) return std::move(found).error();
+    if (!*found) return unknown;
+    application& client = **found;
+    if (client.type == client_type::public_client) {
+        if (has_secret) return client_fault::needless_secret;
+        return std::move(client);
+    }
+    if (!has_secret) return client_fault::missing_secret;
+    const auto presented = digest_of(credentials.client_secret);
+    if (client.secret_digest != presented && client.older_secret_digest != presented) return client_fault::wrong_secret;
+    return std::move(client);
+}
+
+/// A request to an endpoint for applications, parsed but not authenticated.
+struct client_request {
+    parameters sent;
+    client_credentials credentials;
+};
+
+/// Refuses a malformed body, a repeated parameter, and credentials that are missing, malformed or contradictory.
+[[nodiscard]] TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request);
+
+/// Returns true if this is a refresh with a well-formed token.
+[[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
+
+/// 401, or 429 if the request was counted and the address has used up its window (RFC 6749 section 5.2). The challenge is sent only
+/// to clients that used the Authorization field.
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const limit_decision& window, client_fault fault, instant now,
+                                          http::response& response, std::string_view documentation_url);
+
+/// The challenge of a 401 (RFC 6749 section 5.2).
+TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response);
+
+/// 429 with Retry-After, where failures have used up the window of the client's address.
+TOLLGATE_DECL void write_rate_limited(http::response& response, const failure& failed, const limit_decision& window, instant now,
+                                      std::string_view documentation_url);
+
+/// 429, and when the client may try again.
+TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
+                                    std::string_view description);
+
+/// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer,
+                                       const resource_list& resources);
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
+
+// <tollgate/oauth/detail/client_rows.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ROWS_HPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_ROWS_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// What an endpoint for applications keeps for one request.
+struct kept_client final : pipeline::kept_data {
+    [[nodiscard]] oauth_outcome outcome() const noexcept override { return noted.outcome(); }
+
+    oauth::endpoint endpoint = oauth::endpoint::none;
+    noted_outcome noted{};
+    parameters sent{http::form_fields{{}}};
+    client_credentials credentials{};
+    std::optional<application> client{};   ///< set exactly if the credentials are right
+    std::optional<client_fault> fault{};   ///< why the application may not call the endpoint
+    std::optional<oauth_token> token{};    ///< the refresh token, or the token to describe
+    resource_set resources{};
+    std::optional<failure> refused{};      ///< why no tokens are issued
+    std::optional<token_response> issued{};
+    bool is_disabled = false;              ///< the user of the issued tokens
+};
+
+/// The functions of the rows of endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC
+/// 7662), device authorization (RFC 8628), and of the metadata.
+struct client_rules {
+    using call = pipeline::call;
+    using progress = pipeline::progress;
+    using step = pipeline::step;
+
+    static kept_client& kept(const call& one) noexcept { return static_cast<kept_client&>(*one.state.kept); }
+    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
+
+    // The callers are applications.
+
+    static void read(call& one) {
+        kept(one).client.reset();
+        kept(one).fault.reset();
+        one.state.auth.state = pipeline::auth_state::unchecked;
+    }
+    static progress find(call& one) {
+        const oauth_store_ref& store = part(one).store();
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        kept_client& state = kept(one);
+        auto& auth = one.state.auth;
+        auto found = authenticate_client(state.credentials, store);
+        if (!found) {
+            auth.fail(std::move(found).error());
+            return progress::goes_on;
+        }
+        if (auto* client = std::get_if<application>(&*found)) state.client = std::move(*client);
+        else state.fault = std::get<client_fault>(*found);
+        // A public client is not authenticated, so it gets no information about tokens.
+        if (state.client && state.endpoint == endpoint::introspection && state.client->type == client_type::public_client) {
+            state.client.reset();
+            state.fault = client_fault::needs_secret;
+        }
+        auth.state = state.client ? pipeline::auth_state::authenticated : pipeline::auth_state::bad_credentials;
+        return progress::goes_on;
+    }
+    /// An application that is suspended, or whose owner is not active, may only revoke.
+    static progress find_user(call& one) {
+        kept_client& state = kept(one);
+        if (!state.client || state.endpoint == endpoint::revocation) return progress::goes_on;
+        const bool has_user = !state.client->suspended && state.client->owner != no_owner;
+        if (has_user && must_wait_for_user(one)) return progress::waits;
+        const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(one).sessions(), user); });
+        if (!stopped) {
+            one.state.auth.fail(stopped.error());
+        } else if (*stopped) {
+            state.fault = client_fault::stopped;
+            one.state.auth.state = pipeline::auth_state::bad_credentials;
+        }
+        return progress::goes_on;
+    }
+    static constexpr pipeline::caller_rule callers{.in_body = true,
+                                                   .work = http::work_kind::credentials,
+                                                   .read = &read,
+                                                   .find = &find,
+                                                   .record_use = nullptr,
+                                                   .user_work = http::work_kind::sessions,
+                                                   .find_user = &find_user};
+
+    /// Counts a guess against the window of the client's address. The responses to other requests show that window.
+    static progress count(call& one) {
+        if (one.state.auth.state == pipeline::auth_state::unchecked) return progress::goes_on;
+        const auto& fault = kept(one).fault;
+        return count_address(one, fault && may_be_guess(*fault));
+    }
+    static progress count_address(call& one, bool counts) {
+        const quota& allowed = part(one).settings().anonymous_quota;
+        const bool is_done =
+            pipeline::count_in(one.policies.limiter(), limit_key::of(one.state.client), allowed, counts, one.thread, one.state);
+        if (!is_done) return progress::waits;
+        if (!counts) one.state.limit->admitted = true;  // others may have used the window up
+        return progress::goes_on;
+    }
+    static constexpr pipeline::limit_rule guesses{&count};
+
+    /// Counts requests without a User-Agent.
+    static progress count_refused(call& one) { return one.state.user_agent_accepted ? progress::goes_on : count_address(one, true); }
+    static constexpr pipeline::limit_rule refused_requests{&count_refused};
+
+    // Bodies are forms or JSON objects.
+
+    static progress read_body(call& one) {
+        const bool has_arrived = one.request.body_state != http::body_state::pending;
+        if (!has_arrived && !has_unusable_authorization(one.request) && !parameters::check_head(one.request)) return progress::goes_on;
+        auto read = read_client_request(one.request);
+        if (const auto* refused = std::get_if<refused_request>(&read)) {
+            if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(one.request, one.response);
+            if (refused->status == http::status::unauthorized) add_client_challenge(one.request, one.response);
+            return refuse(one, refused->reason, refused->status);
+        }
+        auto& [sent, credentials] = std::get<client_request>(read);
+        kept(one).noted.note_client(credentials.client_id);
+        kept(one).sent = std::move(sent);
+        kept(one).credentials = std::move(credentials);
+        return progress::goes_on;
+    }
+    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &read_body, .read = nullptr};
+
+    // Errors are OAuth errors, with the members of the Error object.
+
+    static void reject(call& one, const pipeline::rejection& reason) {
+        const auto url = part(one).documentation_url();
+        if (!one.state.user_agent_accepted) return write_missing_user_agent(one.response, *one.state.limit, one.state.now, url);
+        if (reason.status == http::status::unauthorized || reason.status == http::status::too_many_requests) return reject_client(one);
+        if (!one.state.allowed.empty()) return write_unsupported_method(one, reason);
+        pipeline::write_error(one.response, reason.status, reason.message, url, reason.documentation);
+    }
+    static void write_unsupported_method(call& one, const pipeline::rejection& reason) {
+        const failure failed{error_code::invalid_request, "Method not allowed. See the Allow header."};
+        if (one.state.kept != nullptr) kept(one).noted.error = failed.code;
+        write_failure(one.response, {.status = reason.status, .failure = failed, .documentation_url = part(one).documentation_url()});
+    }
+    /// A deleted application gets the same answer to its refresh token as after a revocation by the user, instead of `invalid_client`.
+    static void reject_client(call& one) {
+        kept_client& state = kept(one);
+        const client_fault fault = *state.fault;
+        if (fault == client_fault::stopped) {
+            refuse(one, to_failure(fault));
+            return;
+        }
+        const bool is_unknown = fault == client_fault::unknown_client || fault == client_fault::unknown_with_secret;
+        const bool is_admitted = !may_be_guess(fault) || one.state.limit->admitted;
+        const bool is_deleted = is_unknown && are_well_formed(state.credentials);
+        if (is_admitted && is_deleted && state.endpoint == endpoint::token && is_refresh(state.sent)) {
+            refuse(one, invalid_refresh_token());
+            return;
+        }
+        state.noted.error = error_code::invalid_client;
+        respond_invalid_client(one.request, *one.state.limit, fault, one.state.now, one.response, part(one).documentation_url());
+    }
+    static void fail(call& one, const error& failure) {
+        if (one.state.kept != nullptr) kept(one).noted.error = to_failure(failure).code;
+        write_server_error(one.response, failure, part(one).documentation_url());
+    }
+    static void add_fields(call& one) {
+        const auto& settings = part(one).settings();
+        if (!one.state.limit)
+            one.state.limit = pipeline::peek_or_unused(one.policies.limiter(), limit_key::of(one.state.client), settings.anonymous_quota,
+                                                       one.state.now);
+        pipeline::add_rate_limit_fields(one.response, *one.state.limit);
+        pipeline::add_transport_security(one.response, settings.auth_url);
+        if (!one.state.pattern.empty()) http::add_cors_fields(settings.cors_origins, one.request, one.response);
+        http::add_request_id(one.response, one.observed().id());
+    }
+    static constexpr pipeline::response_form form{&reject, &fail, &add_fields};
+
+    // The endpoints.
+
+    static result<progress> respond_metadata(call& one) {
+        one.response.add_prepared_lines(pipeline::json_field_lines);
+        one.response.body() = part(one).metadata();
+        return progress::responded;
+    }
+    static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
+
+    /// What a request for tokens names: the refresh token, and the resources. Counts the request.
+    static result<progress> find_grant(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        if (is_refresh(state.sent) && !state.token) {
+            if (store.may_block() && !one.may_wait()) return progress::waits;
+            auto found = find_refresh_token(store, state);
+            if (!found) return std::move(found).error();
+            state.token = *std::move(found);
+            if (state.token && (!admit_token(one, state.token->user) || !admit_client(one))) return progress::responded;
+        }
+        if (state.sent.find("grant_type") == "client_credentials" && state.client->type == client_type::confidential &&
+            (!admit_token(one, state.client->owner) || !admit_client(one)))
+            return progress::responded;
+        if (state.sent.find("grant_type") == device_grant_type && polls_too_soon(one))
+            return refuse(one, {error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."});
+        auto requested = part(one).resources().read(state.sent);
+        if (const auto* unknown = std::get_if<failure>(&requested)) return refuse(one, *unknown);
+        state.resources = std::get<resource_set>(requested);
+        return progress::goes_on;
+    }
+    /// The user of a refresh token.
+    static result<progress> check_token_user(call& one) {
+        const auto& token = kept(one).token;
+        if (!token) return progress::goes_on;
+        if (must_wait_for_user(one)) return progress::waits;
+        const auto active = is_active(part(one).sessions(), token->user);
+        if (!active) return active.error();
+        if (!*active) return refuse(one, invalid_refresh_token());
+        return progress::goes_on;
+    }
+    static result<progress> issue(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        const exchange_context exchange{*state.client, part(one).settings(), one.state.now, state.resources,
+                                        state.token ? &state.token->scopes : nullptr};
+        auto judged = issue_tokens(state.sent, exchange, store, one.policies.random(), one.policies.scope_checker());
+        if (!judged && judged.error().kind == error_kind::too_many_requests)
+            return refuse_for_now(one, judged.error().retry_at, judged.error().message);
+        if (!judged) return std::move(judged).error();
+        if (auto* error = std::get_if<failure>(&*judged)) state.refused = std::move(*error);
+        else if (auto* reused = std::get_if<reused_secret>(&*judged)) {
+            if (reused->user)
+                one.policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, state.client->name,
+                                                     one.state.client, one.state.now});
+            state.refused = std::move(reused->reason);
+        } else state.issued = std::get<token_response>(*std::move(judged));
+        return progress::goes_on;
+    }
+    /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
+    static result<progress> refuse_exchange(call& one) {
+        const auto& refused = kept(one).refused;
+        if (!refused) return progress::goes_on;
+        const bool is_guess = kept(one).client->type == client_type::public_client && refused->code == error_code::invalid_grant;
+        if (!is_guess) return refuse(one, *refused);
+        if (count_address(one, true) == progress::waits) return progress::waits;
+        if (one.state.limit->admitted) return refuse(one, *refused);
+        kept(one).noted.error = refused->code;
+        write_rate_limited(one.response,
+                           {refused->code, "API rate limit exceeded by requests with invalid codes and tokens. Wait until the time "
+                                           "in X-RateLimit-Reset."},
+                           *one.state.limit, one.state.now, part(one).documentation_url());
+        return progress::responded;
+    }
+    /// The user is known only after the code was redeemed, which cannot be undone. If the lookup fails, the tokens are kept: the API checks
+    /// the user again with each request.
+    static result<progress> check_new_user(call& one) {
+        kept_client& state = kept(one);
+        if (!state.issued->new_user) return progress::goes_on;
+        if (must_wait_for_user(one)) return progress::waits;
+        const auto active = is_active(part(one).sessions(), *state.issued->new_user);
+        if (!active) one.observed().report(one.policies, active.error());
+        state.is_disabled = active && !*active;
+        return progress::goes_on;
+    }
+    static result<progress> respond_tokens(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        const token_response& issued = *state.issued;
+        if (state.is_disabled) {
+            if (auto done = revoke(store, state, issued.access_token); !done) return std::move(done).error();
+            if (issued.refresh_token)
+                if (auto done = revoke(store, state, *issued.refresh_token); !done) return std::move(done).error();
+            return refuse(one, {error_code::invalid_grant, "The user's account is disabled."});
+        }
+        write_tokens(one.response, issued);
+        const std::size_t rows_added = issued.refresh_token ? 2 : 1;
+        remove_expired(store, one.policies.observer(), one.state.now, rows_added);
+        return progress::responded;
+    }
+    static constexpr step token_steps[]{{http::work_kind::token_endpoint, &find_grant},
+                                        {http::work_kind::sessions, &check_token_user},
+                                        {http::work_kind::token_endpoint, &issue, true},
+                                        {http::work_kind::limits, &refuse_exchange},
+                                        {http::work_kind::sessions, &check_new_user},
+                                        {http::work_kind::token_endpoint, &respond_tokens}};
+
+    /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
+    static result<progress> respond_revocation(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        const auto token = state.sent.find("token");
+        if (!token) return refuse(one, missing_parameter("token"));
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
+        result<bool> done = false;
+        if (is_refresh_token || is_well_formed(secret_kind::access_token, *token)) done = revoke(store, state, *token);
+        // A token that was replaced is also accepted: its response may have been lost.
+        if (done && !*done && is_refresh_token) done = revoke(store, state, family_of(*token));
+        if (!done) return std::move(done).error();
+        // The content is ignored (section 2.2), but some clients expect JSON.
+        one.response.add_prepared_lines(pipeline::json_field_lines);
+        one.response.body() = "{}";
+        return progress::responded;
+    }
+    static constexpr step revocation_steps[]{{http::work_kind::token_endpoint, &respond_revocation}};
+
+    /// Reports a token as not active unless it is valid and either the client's own, or an access token and the client is a resource
+    /// server.
+    static result<progress> find_token(call& one) {
+        kept_client& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        const auto token = state.sent.find("token");
+        if (!token) return refuse(one, missing_parameter("token"));
+        if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
+            return progress::goes_on;
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        auto found = store.find_oauth_token(digest_of(*token));
+        if (!found) return std::move(found).error();
+        const bool may_introspect = *found && one.state.now < (*found)->expires_at &&
+                                    ((*found)->application == state.client->id ||
+                                     (state.client->type == client_type::resource_server && !(*found)->is_refresh_token));
+        if (may_introspect) state.token = *std::move(found);
+        return progress::goes_on;
+    }
+    static result<progress> respond_introspection(call& one) {
+        auto& token = kept(one).token;
+        if (token) {
+            if (must_wait_for_user(one)) return progress::waits;
+            const auto active = is_active(part(one).sessions(), token->user);
+            if (!active) return active.error();
+            if (!*active) token.reset();
+        }
+        write_introspection(one.response, token ? &*token : nullptr, part(one).settings().auth_url, part(one).resources());
+        return progress::responded;
+    }
+    static constexpr step introspection_steps[]{{http::work_kind::token_endpoint, &find_token},
+                                                {http::work_kind::sessions, &respond_introspection}};
+
+    /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
+    static result<progress> respond_device_authorization(call& one) {
+        kept_client& state = kept(one);
+        const auto& settings = part(one).settings();
+        const oauth_store_ref& store = part(one).store();
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        const auto window = take_device_request(one);
+        if (!window.admitted) return refuse_for_now(one, window.resets_at, "Too many device codes were requested from this address.");
+        const auto requested = read_device_request(state.sent, *state.client, settings.services);
+        if (const auto* error = std::get_if<failure>(&requested)) return refuse(one, *error);
+
+        // A user's code is short enough to be drawn twice.
+        constexpr int draws_max = 3;
+        for (int draws = 1;; ++draws) {
+            const auto device = tollgate::new_secret(secret_kind::device_code, one.policies.random());
+            const auto user = new_user_code(one.policies.random());
+            if (!device || !user) return random_source_error();
+            auto created = store.create_device_code({.device_digest = digest_of(*device),
+                                                     .user_digest = digest_of_user_code(*user),
+                                                     .application = state.client->id,
+                                                     .scopes = std::get<scope_set>(requested),
+                                                     .requested_from = one.state.client.to_text(),
+                                                     .created_at = one.state.now,
+                                                     .expires_at = one.state.now + settings.oauth.device_code_lifetime});
+            if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
+            if (!created) return std::move(created).error();
+            write_device_response(one.response, {.device_code = *device, .user_code = *user, .settings = settings});
+            break;
+        }
+        remove_expired(store, one.policies.observer(), one.state.now, 1);
+        return progress::responded;
+    }
+    static constexpr step device_steps[]{{http::work_kind::token_endpoint, &respond_device_authorization}};
+
+    /// Responds with an error for the client.
+    static progress refuse(call& one, const failure& failed, http::status status = http::status::bad_request) {
+        kept(one).noted.error = failed.code;
+        write_failure(one.response, {.status = status, .failure = failed, .documentation_url = part(one).documentation_url()});
+        return progress::responded;
+    }
+    static progress refuse_for_now(call& one, instant retry_at, std::string_view description) {
+        kept(one).noted.error = error_code::temporarily_unavailable;
+        respond_too_many(retry_at, one.state.now, one.response, part(one).documentation_url(), description);
+        return progress::responded;
+    }
+
+private:
+    static bool must_wait_for_user(const call& one) noexcept {
+        const session_source_ref& sessions = part(one).sessions();
+        return sessions.knows_active_users() && sessions.may_block() && !one.may_wait();
+    }
+
+    static limit_decision take_device_request(const call& one) {
+        const auto& settings = part(one).settings().oauth;
+        window_limiter& limiter = part(one).device_limiter();
+        const ip_address& client = one.state.client;
+        auto window = limiter.take(limit_key::of(client), settings.device_requests, one.state.now);
+        if (client.is_v4() || !window.admitted) return window;
+        const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
+        window = limiter.take(site, settings.device_requests_of_site, one.state.now);
+        if (!window.admitted) return window;
+        const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
+        return limiter.take(network, settings.device_requests_of_network, one.state.now);
+    }
+
+    /// Revokes an access or refresh token of the client. Returns true if there was one.
+    static result<bool> revoke(const oauth_store_ref& store, const kept_client& state, std::string_view token) {
+        return store.revoke(oauth_token_revocation{digest_of(token), state.client->id});
+    }
+
+    /// The refresh token of the request, if it is one of the application's. Another application's attempt, which will fail, is not
+    /// counted against the grant.
+    static result<std::optional<oauth_token>> find_refresh_token(const oauth_store_ref& store, const kept_client& state) {
+        const auto sent = state.sent.find("refresh_token").value_or("");
+        auto token = store.find_oauth_token(digest_of(sent));
+        // A token that was replaced still gets access tokens during its grace period.
+        if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
+        if (token && *token && (*token)->application != state.client->id) return std::optional<oauth_token>{};
+        return token;
+    }
+
+    /// Counts a request for an access token of this user. By the grant: neither a rotated token nor another authorization begins a new
+    /// window. False if it has been answered.
+    static bool admit_token(call& one, user_id user) {
+        const auto key = limit_key::of(user).in("tokens of application " + std::to_string(kept(one).client->id.value()));
+        return admit(one, key, part(one).settings().oauth.refreshes,
+                     "Too many requests for access tokens of this user. Use the tokens until they expire.");
+    }
+    /// Counts a request for an access token by its application. Only one with a valid secret or refresh token: anyone may send the
+    /// client_id of a public client.
+    static bool admit_client(call& one) {
+        const application& client = *kept(one).client;
+        const auto key = limit_key::of(client.owner).in("application " + std::to_string(client.id.value()));
+        return admit(one, key, part(one).settings().oauth.refreshes_of_client, "Too many requests for access tokens by this application.");
+    }
+    static bool admit(call& one, const limit_key& key, const quota& limit, std::string_view description) {
+        const auto window = part(one).grant_limiter().take(key, limit, one.state.now);
+        if (!window.admitted) refuse_for_now(one, window.resets_at, description);
+        return window.admitted;
+    }
+
+    /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window is shorter
+    /// than the interval by a second, which the network may take.
+    static bool polls_too_soon(const call& one) {
+        const kept_client& state = kept(one);
+        const auto code = state.sent.find("device_code");
+        if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
+        const auto key = limit_key::of(state.client->owner).in(std::string{*code}.append(state.client->client_id.view()));
+        const quota polls{1, (std::max)(part(one).settings().oauth.device_poll_interval - seconds{1}, seconds{1})};
+        return !part(one).grant_limiter().take(key, polls, one.state.now).admitted;
+    }
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ROWS_HPP
+
+// <tollgate/oauth/detail/metadata.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_METADATA_HPP
+#define TOLLGATE_OAUTH_DETAIL_METADATA_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// Authorization server metadata (RFC 8414): a JSON object. `languages` are those of the pages.
+[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings,
+                                                      std::span<const std::string_view> languages);
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_METADATA_HPP
 
 // <tollgate/web/detail/form.hpp>
 #ifndef TOLLGATE_WEB_DETAIL_FORM_HPP
@@ -28718,6 +29703,1554 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
 
 #endif  // TOLLGATE_WEB_DETAIL_FORM_HPP
 
+// <tollgate/oauth/detail/consent.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
+#define TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// Responds to an error of the server with a page; the observer gets the error.
+inline void respond_error_page(const error& failed, const web::localized_pages& pages, const tollgate::policies& policies,
+                               const pipeline::observed_request& observed, http::response& response) {
+    observed.report(policies, failed);
+    const auto status = status_of_server_error(failed);
+    http::add_retry_after(response, status);
+    pages.respond_status(response, status);
+}
+
+/// What the user chose on a consent form; `other_user`: to sign in as somebody else.
+enum class decision : std::uint8_t { allow, deny, other_user, none };
+[[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
+
+/// The error page of a failure.
+[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept;
+
+/// The redirect_uri of a request that was refused because of it, and what to compare it with.
+TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_texts& texts, std::string_view redirect_uri);
+
+/// The purposes of consent forms, for their form tokens.
+inline constexpr std::string_view consent_purpose = "oauth/consent";
+inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";
+
+/// The text that a form token of this request covers.
+[[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
+
+/// What a code is derived from, so that submitting a form twice gives the same code.
+struct code_derivation {
+    std::string_view key;   ///< secret: a session's
+    web::form_nonce nonce;  ///< the form's
+    user_id user;
+    std::string_view signed_text;
+};
+[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_derivation& derivation);
+
+/// The sign-in part of a consent form.
+struct sign_in_part {
+    std::string_view login;  ///< the login that the user submitted
+    const web::form_faults& faults;
+};
+
+/// The field of the consent form's buttons.
+inline constexpr std::string_view decision_name = "decision";
+
+struct consent_view {
+    const page_texts& texts;
+    std::string_view operator_name;  ///< name of the site's operator
+    const web::scope_text_list& scopes;
+    const authorization_request& request;
+    std::string_view url;         ///< URL of this page
+    std::string_view form_token;
+    const sign_in_part* sign_in;  ///< null if signed in
+    std::string_view login = {};  ///< login of the user
+    bool can_sign_out = false;
+    bool shows_resources = false;  ///< there are several, so the user sees which are requested
+    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
+};
+
+/// Writes the reason for displaying a form again; nothing if `text` is empty.
+TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text);
+/// Writes the application and the scopes that it requests, on this page and on that of a device. `asks` is the first sentence.
+TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
+                                const scope_set& scopes, const web::scope_text_list& scope_texts);
+/// Writes the name of the signed-in user, and the buttons.
+TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
+                                  std::string_view login, bool can_sign_out);
+
+[[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
+TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
+
+// <tollgate/oauth/detail/kept_oauth_page.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_KEPT_OAUTH_PAGE_HPP
+#define TOLLGATE_OAUTH_DETAIL_KEPT_OAUTH_PAGE_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// What the code of a form with sign-in is derived from.
+struct signed_in_form {
+    std::string key;
+    web::form_nonce nonce;
+    user_id user;
+};
+
+/// What a page of OAuth keeps for one request.
+struct kept_oauth_page final : web::kept_page {
+    [[nodiscard]] oauth_outcome outcome() const noexcept override { return noted.outcome(); }
+
+    oauth::endpoint endpoint = oauth::endpoint::none;
+    noted_outcome noted{};
+    parameters sent{http::form_fields{{}}};    ///< of the form or the query
+    std::optional<std::string> client_id{};    ///< the client_id, if there is exactly one that can exist
+    std::optional<application> client{};       ///< the application as the store knows it
+    bool is_stopped = false;                   ///< it is suspended, or its owner is not active
+    std::optional<std::variant<application, document_failure>> described{};  ///< the application as its document describes it
+    std::optional<signed_in_form> just_signed_in{};                          ///< the form signed its user in
+    bool wants_sign_out = false;                                             ///< the user wants to be somebody else
+
+    // Only the page of devices has these.
+    std::optional<std::optional<device_code>> code{};  ///< the code of the request, once it was looked up
+    std::optional<user_id> owner{};                    ///< the owner of the application, if they have to be looked up
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_KEPT_OAUTH_PAGE_HPP
+
+// <tollgate/oauth/detail/redirect.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
+#define TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// Returns true if a text can be a redirect URL in a `Location` header: visible ASCII without a fragment (RFC 6749 section
+/// 3.1.2), so that a query can be appended.
+[[nodiscard]] TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept;
+
+/// Returns true if `redirect_uri` equals the registered URL, as it was registered or in its normalized form, byte for byte (RFC 6749
+/// section 3.1.2.3, RFC 9700 section 2.1).
+[[nodiscard]] TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri);
+
+/// Returns true if `redirect_uri` equals the registered URL, except for the port of `http` to the address 127.0.0.1 or ::1 (RFC 8252
+/// section 7.3).
+[[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
+
+/// Returns true if an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info, fragment and
+/// response parameters, with the origin of the application's website.
+[[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
+
+/// The URL to redirect to: `redirect_uri` if the application allows it, or the only registered one if the request has none.
+/// A public client has to register all (RFC 9700 section 2.1). Empty: show an error page and do not redirect.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
+                                                                       const std::optional<std::string>& redirect_uri);
+
+struct redirect_parameter {
+    std::string_view name;
+    std::string_view value;
+};
+
+/// Appends parameters to the query of `url`, which has no fragment, percent-encoded and in this order.
+[[nodiscard]] TOLLGATE_DECL std::string with_parameters(std::string_view url,
+                                                        std::span<const redirect_parameter> parameters);
+
+/// Where to redirect, and what every response includes.
+struct redirect_target {
+    std::string_view redirect;
+    const std::optional<std::string>& state;  ///< the state as sent; omitted if it was not sent
+    std::string_view issuer;                  ///< RFC 9207
+};
+
+/// RFC 6749 section 4.1.2.
+[[nodiscard]] TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view code);
+
+/// RFC 6749 section 4.1.2.1.
+[[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& error);
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
+
+// <tollgate/web/detail/sign_in_form.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
+#define TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
+
+/// What all pages with a sign-in form share.
+namespace tollgate::inline v0::web {
+
+inline constexpr std::string_view login_name = "login";
+inline constexpr std::string_view password_name = "password";
+
+/// The missing fields. An attempt with any is not checked.
+[[nodiscard]] inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts) {
+    form_faults found;
+    if (typed.login.empty()) found.add(login_name, texts.login_missing);
+    if (typed.password.empty()) found.add(password_name, texts.password_missing);
+    return found;
+}
+
+/// The reason why the sign-in failed; empty if it succeeded.
+[[nodiscard]] inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
+    form_faults found;
+    if (response.result == sign_in_result::refused) found.add(password_name, texts.refused);
+    if (response.result == sign_in_result::throttled)
+        found.add(password_name, fill_in(texts.throttled, duration_text(response.retry_after, texts.durations)));
+    return found;
+}
+
+/// The two fields. `login` is the submitted value; a password is never sent back.
+inline void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
+                                 const page_texts& texts) {
+    write_text_field(
+        html,
+        {.name = login_name, .label = texts.sign_in.login, .value = login, .autocomplete = "username", .focused = login.empty()},
+        faults, texts.forms);
+    write_text_field(html,
+                     {.name = password_name,
+                      .label = texts.sign_in.password,
+                      .type = "password",
+                      .autocomplete = "current-password",
+                      .focused = !login.empty()},
+                     faults, texts.forms);
+}
+
+}  // namespace tollgate::web
+
+#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
+
+// <tollgate/oauth/detail/authorization_page.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
+#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// The authorization endpoint (RFC 6749 section 3.1), which asks a user to authorize an application. Refers to members
+/// of an authorization server, for the duration of a call.
+///
+/// If the redirect URL cannot be trusted, the response is a 400 page. All other errors, server errors included, are
+/// redirected to the application, but only after sign-in, and unless the user can resolve them by trying again.
+struct authorization_page {
+    const account_service_settings& settings;
+    const session_source_ref& sessions;
+    const oauth_store_ref& store;
+    const tollgate::policies& policies;
+    const resource_list& resources;
+    web::localized_pages pages;
+    std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
+    pipeline::call& one;
+    kept_oauth_page& context;
+
+    /// Responds to the request, which has been checked against its application.
+    void respond(judged_request judged) const {
+        const http::request& request = one.request;
+        const parameters& sent = context.sent;
+        if (const auto* failure = std::get_if<page_failure>(&judged)) {
+            context.noted.error = to_code(*failure);
+            return respond_page_failure(*failure, sent, one.response);
+        }
+        if (const auto* failed = std::get_if<document_failure>(&judged)) return respond_document_failure(*failed, one.response);
+        if (auto* failed = std::get_if<redirect_failure>(&judged)) return respond_redirect_failure(*failed);
+
+        const authorization_call call{request, sent, std::get<authorization_request>(judged), context, one.response};
+        if (context.just_signed_in) {
+            const signed_in_form& form = *context.just_signed_in;
+            const auto signed_text = signed_text_of(call.authorization);
+            return issue_code(call, {.key = form.key, .nonce = form.nonce, .user = form.user, .signed_text = signed_text});
+        }
+        if (request.method == http::method::post) handle_form(call);
+        else handle_get(call);
+    }
+
+    /// Signs in, if the request is a form with login and password: the session that it begins counts, not an earlier one. Returns true if
+    /// it has responded.
+    [[nodiscard]] bool sign_in(judged_request judged) const {
+        if (!sessions.signs_in() || !context.sent.holds(web::login_name)) return false;
+        const auto* authorization = std::get_if<authorization_request>(&judged);
+        if (authorization == nullptr) return false;
+        handle_sign_in_form({one.request, context.sent, *authorization, context, one.response});
+        return !context.just_signed_in;
+    }
+
+    /// Ends the session and returns to the same request.
+    void sign_out(judged_request judged) const {
+        const authorization_call call{one.request, context.sent, std::get<authorization_request>(judged), context, one.response};
+        const auto ended = sessions.sign_out(one.request, one.state.now, one.response);
+        if (!ended) return respond_error_page(ended.error(), one.response);
+        redirect_to_page(sign_in_url(call), one.response);
+    }
+
+private:
+    /// Displays the redirect_uri as text, never as a link, because it may be part of an attack.
+    void respond_page_failure(page_failure failed, const parameters& sent, http::response& response) const {
+        const auto& texts = pages.texts().consent;
+        const auto& message = texts_for(failed, texts);
+        const auto received = sent.find("redirect_uri");
+        pages.respond_message(response, http::status::bad_request, message, {}, [&](html_writer& html) {
+            if (failed == page_failure::unregistered_redirect && received) write_received_redirect(html, texts, *received);
+        });
+    }
+
+    /// The reason is for the author of the document; it is text, never a link.
+    void respond_document_failure(const document_failure& failed, http::response& response) const {
+        const auto& texts = pages.texts().consent;
+        if (failed.reason == document_failure::kind::too_many) {
+            context.noted.error = error_code::temporarily_unavailable;
+            http::add_retry_after(response, failed.retry_after);
+            return pages.respond_message(response, http::status::too_many_requests, texts.too_many_documents);
+        }
+        context.noted.error = error_code::invalid_client;
+        pages.respond_message(response, http::status::bad_request, texts.unusable_document, {},
+                              [&](html_writer& html) { html.add("<pre>\n{}</pre>\n", failed.description); });
+    }
+
+    /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
+    /// and links of this site must not redirect strangers to other sites. The exception is `prompt=none`, which forbids to show
+    /// anything (RFC 9700 section 4.11.2).
+    void respond_redirect_failure(const redirect_failure& failed) const {
+        const bool is_posted = one.request.method == http::method::post;
+        const bool is_silent = context.sent.find("prompt") == "none" && !is_posted;
+        if (context.signed_in || is_silent) {
+            context.noted.error = failed.failure.code;
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), one.response);
+        }
+        // Forms of this site carry valid parameters only.
+        if (is_posted) return pages.respond_status(one.response, http::status::forbidden);
+        const auto back = std::string{one.request.target.path}.append("?").append(to_query(context.sent));
+        redirect_to_page(sessions.sign_in_url(pages.translate(back)), one.response);
+    }
+
+    /// A request with a valid redirect URL.
+    struct authorization_call {
+        const http::request& request;
+        const parameters& sent;
+        const authorization_request& authorization;
+        kept_oauth_page& context;
+        http::response& response;
+
+        [[nodiscard]] bool on_one_page() const noexcept { return context.endpoint == endpoint::one_page; }
+    };
+
+    /// This page with the whole request.
+    [[nodiscard]] std::string url_of(const authorization_call& call, const authorization_request& authorization) const {
+        return pages.translate(std::string{call.request.target.path}.append("?").append(to_query(authorization)));
+    }
+
+    /// Where the browser returns to after signing in, which the request must not ask for once more.
+    [[nodiscard]] std::string return_to(const authorization_call& call) const {
+        auto signed_in = call.authorization;
+        signed_in.prompt.login = signed_in.prompt.select_account = false;
+        signed_in.login_hint.reset();
+        return url_of(call, signed_in);
+    }
+
+    /// The sign-in page, with what the request says about the sign-in.
+    [[nodiscard]] std::string first_sign_in_url(const authorization_call& call) const {
+        auto url = sessions.sign_in_url(return_to(call));
+        const auto add = [&](std::string_view name, std::string_view value) {
+            url.append(url.find('?') == std::string::npos ? "?" : "&")
+                .append(name)
+                .append("=")
+                .append(tollgate::detail::percent_encode(value));
+        };
+        const prompt_set& prompt = call.authorization.prompt;
+        const auto& login_hint = call.authorization.login_hint;
+        if (prompt.login || prompt.select_account)
+            add("prompt", to_text({.login = prompt.login, .select_account = prompt.select_account}));
+        if (login_hint) add("login_hint", *login_hint);
+        return url;
+    }
+
+    /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
+    /// other sites can neither read nor set. Empty if there is none.
+    [[nodiscard]] std::string form_secret_of(const http::request& request) const {
+        const auto cookie = http::find_cookie(request.fields, form_cookie);
+        return cookie && is_well_formed(secret_kind::session, *cookie) ? std::string{*cookie} : std::string{};
+    }
+
+    /// Returns the secret of the request's form cookie, or sends a new cookie if there is none. Empty after an error, which has been
+    /// answered.
+    [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
+        if (auto known = form_secret_of(call.request); !known.empty()) return known;
+        const auto secret = tollgate::new_secret(secret_kind::session, policies.random());
+        if (secret && http::add_cookie(call.response, {.name = form_cookie, .value = *secret, .secure = pages.site().secure}))
+            return std::string{std::string_view{*secret}};
+        respond_error_page(random_source_error(), call.response);
+        return {};
+    }
+
+    void handle_get(const authorization_call& call) const {
+        const auto& session = context.signed_in;
+        const prompt_set& prompt = call.authorization.prompt;
+        if (!session && prompt.none) return send_failure(call, {error_code::login_required, "The user is not signed in."});
+        // This page has no way to sign out, so another user can only sign in on the sign-in page.
+        if (!session || prompt.login || (prompt.select_account && !sessions.signs_in())) return request_sign_in(call);
+        if (call.on_one_page() || prompt.consent || prompt.select_account || !may_skip_consent(call)) return ask(call, *session);
+
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
+        if (!code) return send_error(call, random_source_error());
+        auto new_code = code_for(call, session->user, *code);
+        new_code.only_if_granted = true;
+        const auto stored = store.create_code(new_code);
+        if (stored && *stored == code_result::not_granted) return ask(call, *session);
+        send_code(call, stored, *code);
+    }
+
+    /// Only for the redirect URLs that the owner registered: another port of a loopback address, or another page of a
+    /// website, may belong to someone else, and any program can pose as a public client (RFC 8252 section 8.6). HEAD must
+    /// not create codes.
+    [[nodiscard]] static bool may_skip_consent(const authorization_call& call) {
+        const application& client = call.authorization.client;
+        return call.request.method == http::method::get && client.type == client_type::confidential &&
+               client.registration == registration_kind::by_owner &&
+               std::any_of(client.redirect_urls.begin(), client.redirect_urls.end(), [&](const std::string& each) {
+                   return equals_registered(each, call.authorization.redirect);
+               });
+    }
+
+    void request_sign_in(const authorization_call& call) const {
+        if (sessions.signs_in())
+            if (call.on_one_page()) {
+                const auto& hint = call.authorization.login_hint;
+                return show_sign_in(call, hint ? trim_login(*hint) : std::string_view{}, {}, http::status::ok);
+            }
+        redirect_to_page(first_sign_in_url(call), call.response);
+    }
+
+    void handle_form(const authorization_call& call) const {
+        const auto& session = context.signed_in;
+        if (!session) return redirect_to_page(sign_in_url(call), call.response);
+        const auto signed_text = signed_text_of(call.authorization);
+        const auto form_token = call.sent.find(web::form_token_name).value_or("");
+        const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
+        // The form of a session that was replaced, for example by signing in again in another tab: who is signed in now decides.
+        if (!nonce) return show_consent(call, *session, web::stale_reason(*session, form_token, pages.texts().forms));
+        apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
+    }
+
+    void apply_decision(const authorization_call& call, const code_derivation& derivation) const {
+        switch (read_decision(call.sent)) {
+            case decision::allow: return issue_code(call, derivation);
+            case decision::deny: return deny(call);
+            case decision::other_user: context.wants_sign_out = sessions.signs_in(); break;
+            case decision::none: break;
+        }
+        if (!context.wants_sign_out) pages.respond_status(call.response, http::status::bad_request);
+    }
+
+    void deny(const authorization_call& call) const {
+        send_failure(call, {error_code::access_denied, "The user denied the request."});
+    }
+
+    [[nodiscard]] std::string sign_in_url(const authorization_call& call) const {
+        if (sessions.signs_in())
+            if (call.on_one_page()) return return_to(call);
+        return sessions.sign_in_url(return_to(call));
+    }
+
+    void handle_sign_in_form(const authorization_call& call) const {
+        const auto secret = form_secret_of(call.request);
+        const auto signed_text = signed_text_of(call.authorization);
+        const auto form_token = call.sent.find(web::form_token_name).value_or("");
+        const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
+        const auto sent_login = call.sent.find(web::login_name).value_or("");
+        const auto login = trim_login(sent_login);
+        if (!nonce) {
+            const auto lost_cookie = fill_in(pages.texts().sign_in.lost_cookie, pages.site().origin);
+            return show_sign_in(call, login, {}, http::status::forbidden, secret.empty() ? lost_cookie : pages.texts().forms.stale);
+        }
+        const auto decided = read_decision(call.sent);
+        if (decided == decision::deny) return deny(call);
+        if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
+
+        const auto password = call.sent.find(web::password_name).value_or("");
+        const sign_in_attempt typed{.login = login, .password = password, .client = one.state.client};
+        const auto& texts = pages.texts().sign_in;
+        if (const auto faults = web::faults_of(typed, texts); !faults.empty())
+            return show_sign_in(call, login, faults, http::status::unprocessable_content);
+        const auto outcome = sessions.sign_in(call.request, typed, one.state.now, call.response);
+        if (!outcome) return respond_error_page(outcome.error(), call.response);
+        if (outcome->result == sign_in_result::throttled) {
+            http::add_retry_after(call.response, outcome->retry_after);
+            return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
+        }
+        if (!outcome->session)
+            return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::unprocessable_content);
+
+        const auto user = outcome->session->user;
+        report(activity_kind::signed_in, user, {});
+        one.state.auth.caller = caller_on_page(user);
+        context.just_signed_in = signed_in_form{secret, *nonce, user};
+    }
+
+    /// Shows the consent form, unless the request forbids it.
+    void ask(const authorization_call& call, const session& session) const {
+        if (call.authorization.prompt.none)
+            return send_failure(call, {error_code::consent_required, "The user has to be asked for consent."});
+        show_consent(call, session);
+    }
+
+    /// `notice` is the reason for displaying a form again, with 403, or empty.
+    void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
+        const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policies.random(),
+                                               one.state.now);
+        if (!token) return send_error(call, token.error());
+        page_frame frame;
+        frame.login = session.login;
+        frame.has_errors = !notice.empty();
+        if (!notice.empty()) call.response.set_status(http::status::forbidden);
+        show(call, frame, *token, nullptr, notice);
+    }
+
+    void show_sign_in(const authorization_call& call, std::string_view login, const web::form_faults& faults,
+                      http::status status, std::string_view notice = {}) const {
+        const auto secret = make_form_secret(call);
+        if (secret.empty()) return;
+        const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policies.random(),
+                                               one.state.now);
+        if (!token) return respond_error_page(token.error(), call.response);
+        const sign_in_part part{.login = login, .faults = faults};
+        call.response.set_status(status);
+        page_frame frame;
+        frame.has_errors = !faults.empty() || !notice.empty();
+        show(call, frame, *token, &part, notice);
+    }
+
+    void show(const authorization_call& call, page_frame frame, std::string_view form_token,
+              const sign_in_part* sign_in, std::string_view notice) const {
+        const auto url = pages.translate(call.request.target.path);
+        const auto path = pages.path_of(url_of(call, call.authorization));
+        const consent_view view{.texts = pages.texts(),
+                                .operator_name = pages.operator_name(),
+                                .scopes = pages.scopes(),
+                                .request = call.authorization,
+                                .url = url,
+                                .form_token = form_token,
+                                .sign_in = sign_in,
+                                .login = frame.login,
+                                .can_sign_out = sessions.signs_in(),
+                                .shows_resources = resources.has_several(),
+                                .notice = notice};
+        const auto title = consent_title(view);
+        frame.title = title;
+        frame.shape = page_shape::narrow;
+        frame.path = path;
+        pages.respond(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
+    }
+
+    /// Submitting a form twice gives the same code. Stores forget redeemed codes after some time, so an old form gets a
+    /// new code each time: the derived one may have been disclosed by then.
+    void issue_code(const authorization_call& call, const code_derivation& derivation) const {
+        const auto made_at = web::made_at(derivation.nonce);
+        const bool remembered =
+            made_at <= one.state.now && one.state.now < made_at + seconds{limits::spent_code_seconds};
+        if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
+        const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
+        if (!code) return send_error(call, random_source_error());
+        store_and_send_code(call, derivation.user, *code);
+    }
+
+    [[nodiscard]] redirect_target target_of(const authorization_call& call) const noexcept {
+        return {call.authorization.redirect, call.authorization.state, settings.auth_url};
+    }
+
+    [[nodiscard]] new_authorization_code code_for(const authorization_call& call, user_id user,
+                                                  const secret_text& code) const {
+        return {.code_digest = digest_of(code),
+                .user = user,
+                .application = call.authorization.client.id,
+                .scopes = call.authorization.scopes,
+                .redirect = call.authorization.redirect,
+                .code_challenge = call.authorization.code_challenge,
+                .created_at = one.state.now,
+                .expires_at = one.state.now + settings.oauth.code_lifetime,
+                .resources = call.authorization.resources};
+    }
+
+    void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
+        auto created = code_for(call, user, code);
+        if (call.authorization.client.registration == registration_kind::metadata_document) {
+            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), one.state.now);
+            if (!id) return send_error(call, id.error());
+            created.application = *id;
+        }
+        const auto stored = store.create_code(created);
+        if (stored && *stored == code_result::created)
+            report(activity_kind::access_granted, user, call.authorization.client.name);
+        send_code(call, stored, code);
+    }
+
+    void report(activity_kind kind, user_id user, std::string subject) const {
+        policies.observer().on_activity({kind, user, std::move(subject), one.state.client, one.state.now});
+    }
+
+    void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
+        if (!stored) return respond_store_failure(call, stored.error());
+        if (*stored == code_result::suspended) {  // in the meantime
+            call.context.noted.error = error_code::unauthorized_client;
+            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client);
+        }
+        if (*stored == code_result::spent)
+            return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
+        redirect_to(code_url(target_of(call), code), call.response);
+        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
+    }
+
+    void respond_store_failure(const authorization_call& call, const error& error) const {
+        switch (error.kind) {
+            case error_kind::not_found:  // deleted in the meantime
+                return pages.respond_message(call.response, http::status::bad_request,
+                                             pages.texts().consent.unknown_client);
+            case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, error.message});
+            default: return send_error(call, error);
+        }
+    }
+
+    void send_failure(const authorization_call& call, const failure& error) const {
+        call.context.noted.error = error.code;
+        redirect_to(failure_url(target_of(call), error), call.response);
+    }
+
+    void send_error(const authorization_call& call, const error& error) const {
+        one.observed().report(policies, error);
+        send_failure(call, to_failure(error));
+    }
+
+    /// A page for server errors that cannot be redirected, or where trying again helps.
+    void respond_error_page(const error& error, http::response& response) const {
+        oauth::respond_error_page(error, pages, policies, one.observed(), response);
+    }
+
+    /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
+    void redirect_to_page(std::string_view url, http::response& response) const {
+        if (url.size() > limits::target_bytes_max)
+            return pages.respond_message(response, http::status::uri_too_long, pages.texts().errors.too_long);
+        redirect_to(url, response);
+    }
+
+    void redirect_to(std::string_view url, http::response& response) const {
+        if (const auto redirected = web::respond_see_other(response, pages.site(), url); !redirected)
+            respond_error_page(redirected.error(), response);
+    }
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
+
+// <tollgate/web/detail/one_time.hpp>
+#ifndef TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
+#define TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
+
+/// Pages that show what only the redirect to them says.
+namespace tollgate::inline v0::web {
+
+/// The time for which a sealed text can be opened: enough for a decision of a user on its page.
+inline constexpr seconds sealed_text_lifetime{300};
+/// The time for which a sealed text with a secret can be opened. Its page can be reloaded until then.
+inline constexpr seconds sealed_secret_lifetime{120};
+
+using seal_nonce = tollgate::detail::aes_gcm_nonce;
+
+/// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
+/// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
+/// secret.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
+                                                            const seal_nonce& nonce, instant now);
+
+/// The difference between the clocks of two nodes up to which one can open what the other has just sealed.
+inline constexpr seconds sealed_in_future_max{60};
+
+/// The text that was sealed for this session; empty for any other, after `lifetime`, and more than `sealed_in_future_max` before it was
+/// sealed.
+[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
+                                                                   seconds lifetime = sealed_text_lifetime);
+
+}  // namespace tollgate::web
+
+#endif  // TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
+
+// <tollgate/oauth/detail/device_page.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
+
+namespace tollgate::inline v0::oauth {
+
+inline constexpr std::string_view user_code_name = "user_code";
+/// The purposes of its forms, for their form tokens: typing a code, and deciding on the request of one.
+inline constexpr std::string_view device_code_purpose = "oauth/device/code";
+inline constexpr std::string_view device_decision_purpose = "oauth/device/decision";
+
+/// The form to type a code in.
+struct device_form_view {
+    const page_texts& texts;
+    std::string_view url;
+    std::string_view form_token;
+    std::string_view typed;
+    const web::form_faults& faults;
+    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
+};
+TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
+
+/// The query parameter of the page that asks for a decision: the code that the user entered, sealed, so that no link skips entering it.
+inline constexpr std::string_view device_request_name = "request";
+
+/// The query parameter of the page that shows the result of a decision: a sealed name of that page.
+inline constexpr std::string_view device_result_name = "result";
+
+/// The page with the result of a decision: `answer` is what the request was answered with.
+[[nodiscard]] TOLLGATE_DECL std::string_view device_result_of(const device_answer& answer, const device_decision& decision) noexcept;
+/// Null for any other name than `device_result_of` returns.
+[[nodiscard]] TOLLGATE_DECL const message_texts* find_device_result(std::string_view name, const device_texts& texts) noexcept;
+
+/// The request of a device, to be allowed or denied.
+struct device_request_view {
+    const page_texts& texts;
+    std::string_view operator_name;  ///< name of the site's operator
+    const web::scope_text_list& scopes;
+    std::string_view url;
+    std::string_view form_token;
+    std::string_view user_code;
+    const application& client;
+    const device_code& request;
+    std::string_view login;  ///< login of the user
+    bool can_sign_out = false;
+    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
+};
+TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
+
+/// The page where a user types the code that a device shows, and allows or denies its request (RFC 8628 section 3.3). Refers
+/// to members of an authorization server, for the duration of a call.
+///
+/// The user has to be signed in, and wrong codes are counted per user. A code in the URL is put into the form, no more: the
+/// person compares it with the device (section 5.4).
+struct device_page {
+    const account_service_settings& settings;
+    const session_source_ref& sessions;
+    const oauth_store_ref& store;
+    const tollgate::policies& policies;
+    web::localized_pages pages;
+    window_limiter& limiter;  ///< limiter of wrong codes
+    pipeline::call& one;
+    kept_oauth_page& context;
+
+    /// Responds, unless the owner of the application has to be looked up first, or the user wants to be signed out.
+    void respond() const {
+        const parameters& sent = context.sent;
+        const auto url = pages.translate(one.request.target.path);
+        if (!context.signed_in)
+            return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), one.response);
+        const device_call call{one.request, sent, *context.signed_in, one.response, url};
+        if (one.request.method == http::method::post) return handle_form(call);
+        if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
+        if (const auto typed = sent.find(device_request_name)) return show_typed_request(call, *typed);
+        show_form(call, {});
+    }
+
+    /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
+    void sign_out() const {
+        const auto ended = sessions.sign_out(one.request, one.state.now, one.response);
+        if (!ended) return respond_error(ended.error(), one.response);
+        const auto code = parse_user_code(context.sent.find(user_code_name).value_or(""));
+        redirect_to_sign_in(with_code(pages.translate(one.request.target.path), code), one.response);
+    }
+
+private:
+    struct device_call {
+        const http::request& request;
+        const parameters& sent;
+        const session& signed_in;
+        http::response& response;
+        std::string url;  ///< URL of this page
+
+        [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or(""); }
+    };
+
+    /// The address of this page for a code.
+    [[nodiscard]] static std::string with_code(std::string url, const std::optional<std::string>& code) {
+        if (code) url.append("?").append(user_code_name).append("=").append(*code);
+        return url;
+    }
+
+    void redirect_to_sign_in(std::string_view return_to, http::response& response) const {
+        if (const auto redirected = web::respond_see_other(response, pages.site(), sessions.sign_in_url(return_to)); !redirected)
+            respond_error(redirected.error(), response);
+    }
+
+    void handle_form(const device_call& call) const {
+        const auto token = call.sent.find(web::form_token_name).value_or("");
+        const auto code = parse_user_code(call.typed());
+        const auto decided = read_decision(call.sent);
+        const bool decides = code && decided != decision::none;
+        const web::form_binding binding = decides ? web::form_binding{call.signed_in, device_decision_purpose, *code}
+                                                  : web::form_binding{call.signed_in, device_code_purpose, {}};
+        const bool is_valid = web::check_form_token(binding, token).has_value();
+        // A form without any token is not from this site.
+        if (!is_valid && token.empty()) return pages.respond_status(call.response, http::status::forbidden);
+        if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
+        // If the session was replaced, for example by signing in again in another tab, its form is displayed again.
+        const auto notice = is_valid ? std::string{} : web::stale_reason(call.signed_in, token, pages.texts().forms);
+        if (!is_valid && !decides) return show_form(call, {}, notice, web::is_for_other_user(call.signed_in, token));
+        if (decided == decision::other_user && is_valid) {
+            context.wants_sign_out = sessions.signs_in();
+            return context.wants_sign_out ? void() : pages.respond_status(call.response, http::status::bad_request);
+        }
+
+        const auto key = limit_key::of(call.signed_in.user);
+        // The form token of a decision is bound to the code, so that it is not a guess.
+        const bool may_be_guess = !decides || !is_valid;
+        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, one.state.now);
+        if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
+        const auto found = find_code(*code);
+        if (!found) return respond_error(found.error(), call.response);
+        if (*found && !may_be_guess) return answer(call, **found, decided);
+        const bool is_pending =
+            *found && (*found)->state == device_code_state::pending && !has_expired(**found, one.state.now);
+        if (is_pending && !notice.empty()) return show_request(call, *code, **found, notice, with_code(call.url, code));
+        if (is_pending) return redirect_to_request(call, *code);
+        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, one.state.now));
+        show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+    }
+
+    void refuse_attempt(const device_call& call, const limit_decision& window) const {
+        http::add_retry_after(call.response, window.resets_at - one.state.now);
+        const auto wait = std::chrono::ceil<seconds>(window.resets_at - one.state.now);
+        const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
+        show_fault(call, text, http::status::too_many_requests);
+    }
+
+    void show_fault(const device_call& call, std::string_view text, http::status status) const {
+        web::form_faults faults;
+        faults.add(user_code_name, text, pages.texts().device.code);
+        call.response.set_status(status);
+        show_form(call, faults);
+    }
+
+    /// `is_empty`: without the code of the request.
+    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}, bool is_empty = false) const {
+        if (!notice.empty()) call.response.set_status(http::status::forbidden);
+        const auto token = new_form_token(call, device_code_purpose, {});
+        if (!token) return respond_error(token.error(), call.response);
+        auto typed = call.typed();
+        if (is_empty || typed.size() > user_code_typed_bytes_max) typed.clear();
+        const device_form_view view{pages.texts(), call.url, *token, typed, faults, notice};
+        const auto path = pages.path_of(with_code(call.url, parse_user_code(typed)));
+        auto frame = make_frame(call);
+        frame.path = path;
+        frame.has_errors = !faults.empty() || !notice.empty();
+        pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
+    }
+
+    /// The page that asks for a decision has a URL of its own, to which the browser can return.
+    void redirect_to_request(const device_call& call, const std::string& code) const {
+        redirect_to_sealed(call, with_code(call.url, code).append("&").append(device_request_name).append("="), code);
+    }
+
+    /// Displays the form if this session has not entered a code recently; otherwise the decision, if there is one.
+    void show_typed_request(const device_call& call, std::string_view sealed) const {
+        const auto text = web::open_sealed(call.signed_in, sealed, one.state.now);
+        const auto code = text ? parse_user_code(*text) : std::nullopt;
+        if (!code) return show_form(call, {});
+        const auto found = find_code(*code);
+        if (!found) return respond_error(found.error(), call.response);
+        if (!*found || has_expired(**found, one.state.now)) return show_fault(call, pages.texts().device.unknown, http::status::ok);
+        const auto own_url = with_code(call.url, code).append("&").append(device_request_name).append("=").append(sealed);
+        if ((*found)->state == device_code_state::pending) return show_request(call, *code, **found, {}, own_url);
+        const device_decision same{.user_digest = digest_of_user_code(*code),
+                                   .user = call.signed_in.user,
+                                   .answer = (*found)->state,
+                                   .redirect = {},
+                                   .now = one.state.now};
+        respond_result(call, *find_device_result(device_result_of({false, (*found)->state, (*found)->answered_by}, same),
+                                                 pages.texts().device),
+                       own_url);
+    }
+
+    [[nodiscard]] result<std::optional<device_code>> find_code(std::string_view code) const {
+        if (!context.code) {
+            auto found = store.find_device_code(digest_of_user_code(code));
+            if (!found) return found;
+            context.code = *std::move(found);
+        }
+        return *context.code;
+    }
+
+    /// The application of a request. Empty if the page has been answered, because the application does not exist any more or gets no codes,
+    /// and if its owner has to be looked up.
+    [[nodiscard]] std::optional<application> find_client(const device_call& call, const device_code& request) const {
+        if (!context.client) {
+            auto found = store.find_application(request.client_id.view());
+            if (!found) respond_error(found.error(), call.response);
+            else if (!*found) show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+            if (!found || !*found) return std::nullopt;
+            context.client = *std::move(found);
+            context.is_stopped = context.client->suspended.has_value();
+            if (!context.is_stopped && context.client->owner != no_owner && sessions.knows_active_users()) {
+                context.owner = context.client->owner;
+                return std::nullopt;
+            }
+        }
+        if (context.is_stopped) {
+            pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
+            return std::nullopt;
+        }
+        return context.client;
+    }
+
+    /// `own_url`: where this page can be requested again.
+    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice,
+                      std::string_view own_url) const {
+        const auto client = find_client(call, request);
+        if (!client) return;
+        const auto token = new_form_token(call, device_decision_purpose, code);
+        if (!token) return respond_error(token.error(), call.response);
+        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
+                                       *client,       request,               call.signed_in.login, sessions.signs_in(), notice};
+        if (!notice.empty()) call.response.set_status(http::status::forbidden);
+        const auto path = pages.path_of(own_url);
+        const auto title = fill_in(pages.texts().consent.title, client->name);
+        auto frame = make_frame(call);
+        frame.title = title;
+        frame.path = path;
+        frame.has_errors = !notice.empty();
+        pages.respond(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
+    }
+
+    /// Redirects to a page with the result, so that reloading does not repeat the decision. The same user gets the same result again.
+    void answer(const device_call& call, const device_code& request, decision decided) const {
+        std::optional<application> client;
+        if (decided == decision::allow && request.state == device_code_state::pending) {
+            client = find_client(call, request);
+            if (!client) return;
+        }
+        const device_decision decision{.user_digest = digest_of_user_code(*parse_user_code(call.typed())),
+                                       .user = call.signed_in.user,
+                                       .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
+                                       .redirect = std::string{device_grant_type},
+                                       .now = one.state.now};
+        const auto answered = store.answer_device_code(decision);
+        const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
+        if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
+        if (!answered) return respond_error(answered.error(), call.response);
+        if (client && (*answered)->is_new) report_granted(call, client->name);
+        redirect_to_result(call, device_result_of(**answered, decision));
+        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
+    }
+
+    /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
+    void redirect_to_result(const device_call& call, std::string_view result) const {
+        redirect_to_sealed(call, call.url + "?" + std::string{device_result_name} + "=", result);
+    }
+
+    /// To `url` followed by the text, sealed for the session.
+    void redirect_to_sealed(const device_call& call, std::string url, std::string_view text) const {
+        web::seal_nonce nonce;
+        if (!policies.random().fill(nonce)) return respond_error(random_source_error(), call.response);
+        const auto sealed = web::seal(call.signed_in, text, nonce, one.state.now);
+        if (!sealed) return respond_error(internal_error("a part of the device page's URL could not be sealed"), call.response);
+        if (const auto redirected = web::respond_see_other(call.response, pages.site(), url.append(*sealed)); !redirected)
+            respond_error(redirected.error(), call.response);
+    }
+
+    /// The form if it is not a recent result of this session.
+    void show_result(const device_call& call, std::string_view sealed) const {
+        const auto name = web::open_sealed(call.signed_in, sealed, one.state.now);
+        const message_texts* const texts = name ? find_device_result(*name, pages.texts().device) : nullptr;
+        if (texts == nullptr) return show_form(call, {});
+        respond_result(call, *texts, call.url + "?" + std::string{device_result_name} + "=" + std::string{sealed});
+    }
+
+    void respond_result(const device_call& call, const message_texts& texts, std::string_view own_url) const {
+        const auto explanation = fill_in(texts.explanation, call.signed_in.login);
+        const auto path = pages.path_of(own_url);
+        auto frame = make_frame(call);
+        frame.path = path;
+        pages.respond_message(call.response, http::status::ok, {texts.heading, explanation}, frame);
+    }
+
+    void report_granted(const device_call& call, std::string client_name) const {
+        policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name),
+                                         one.state.client, one.state.now});
+    }
+
+    [[nodiscard]] page_frame make_frame(const device_call& call) const {
+        page_frame frame;
+        frame.title = pages.texts().device.title;
+        frame.shape = page_shape::narrow;
+        frame.login = call.signed_in.login;
+        return frame;
+    }
+
+    [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
+        return web::new_form_token({call.signed_in, purpose, text}, policies.random(), one.state.now);
+    }
+
+    void respond_error(const error& error, http::response& response) const {
+        respond_error_page(error, pages, policies, one.observed(), response);
+    }
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
+
+// <tollgate/oauth/detail/page_rows.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
+#define TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// The functions of the rows of the pages of OAuth. They are open to all, because an error of an application is shown before the sign-in.
+struct oauth_page_rules {
+    using call = pipeline::call;
+    using progress = pipeline::progress;
+    using step = pipeline::step;
+
+    static kept_oauth_page& kept(const call& one) noexcept { return static_cast<kept_oauth_page&>(*one.state.kept); }
+    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
+
+    static progress count(call& one) {
+        const auto key = limit_key::of(one.state.client);
+        const quota& allowed = part(one).settings().oauth.page_requests;
+        window_limiter& limiter = part(one).page_limiter();
+        const bool counts = pipeline::is_counted(one.state);
+        one.state.limit = counts ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
+        return progress::goes_on;
+    }
+    static constexpr pipeline::limit_rule page_limit{&count};
+
+    static void fail(call& one, const error& failure) {
+        const auto status = status_of_server_error(failure);
+        one.response.clear();
+        http::add_retry_after(one.response, status);
+        web::page_part::pages_for(one).respond_status(one.response, status);
+    }
+    static constexpr pipeline::response_form form{&web::page_part::reject, &fail, &web::page_part::add_fields};
+
+    /// From a path that names no language, or the published one in which there are no texts.
+    static result<progress> redirect_to_language(call& one) {
+        const auto pages = web::page_part::pages_for(one);
+        auto path = one.request.target.path.substr(pages.site().root.size());
+        if (http::detail::is_below(path, published_language)) path.remove_prefix(published_language.size());
+        auto url = pages.url(path);
+        if (!url.ends_with('/')) url.push_back('/');
+        if (one.request.target.has_query) url.append("?").append(one.request.target.query);
+        one.response.add("Vary", "Accept-Language");
+        if (!web::respond_see_other(one.response, pages.site(), url)) return one.reject({http::status::bad_request, {}});
+        return progress::responded;
+    }
+    static constexpr step redirect_steps[]{{http::work_kind::other, &redirect_to_language}};
+
+    /// The parameters of the form or the query. A form without any token is not from this site.
+    static result<progress> read_parameters(call& one) {
+        kept_oauth_page& state = kept(one);
+        if (one.request.method == http::method::post) {
+            state.sent = parameters{state.form};
+            if (state.endpoint != endpoint::device_page && !state.sent.holds(web::form_token_name))
+                return one.reject({http::status::forbidden, {}});
+        } else {
+            auto read = parameters::from_form(one.request.target.query);
+            if (std::holds_alternative<failure>(read)) return one.reject({http::status::bad_request, {}});
+            state.sent = std::get<parameters>(std::move(read));
+        }
+        if (state.endpoint != endpoint::device_page) state.noted.note_client(state.sent.find("client_id").value_or(""));
+        return progress::goes_on;
+    }
+
+    // The authorization pages.
+
+    static result<progress> find_client(call& one) {
+        kept_oauth_page& state = kept(one);
+        const oauth_store_ref& store = part(one).store();
+        state.client_id = client_id_of(state.sent);
+        if (!state.client_id) return progress::goes_on;
+        if (store.may_block() && !one.may_wait()) return progress::waits;
+        auto found = store.find_application(*state.client_id);
+        if (!found) return std::move(found).error();
+        state.client = *std::move(found);
+        return progress::goes_on;
+    }
+    static result<progress> check_owner(call& one) {
+        kept_oauth_page& state = kept(one);
+        if (!state.client || state.client->type == client_type::resource_server) return progress::goes_on;
+        const session_source_ref& sessions = part(one).sessions();
+        const bool asks = sessions.knows_active_users() && !state.client->suspended && state.client->owner != no_owner;
+        if (asks && sessions.may_block() && !one.may_wait()) return progress::waits;
+        const auto stopped = is_stopped(*state.client, [&](user_id user) { return is_active(sessions, user); });
+        if (!stopped) return stopped.error();
+        state.is_stopped = *stopped;
+        return progress::goes_on;
+    }
+    static result<progress> fetch_document(call& one) {
+        kept_oauth_page& state = kept(one);
+        client_documents& documents = part(one).documents();
+        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
+        if (!state.client_id || !has_document || state.is_stopped || !documents.may_hold(*state.client_id)) return progress::goes_on;
+        if (!one.may_wait() && documents.needs_fetch(*state.client_id, one.state.now)) return progress::waits;
+        state.described = documents.find(*state.client_id, one.state.client, one.state.now);
+        if (state.client)
+            if (auto* described = std::get_if<application>(&*state.described)) described->id = state.client->id;
+        return progress::goes_on;
+    }
+    /// The request, checked against its application.
+    static judged_request judge_request(const call& one) {
+        kept_oauth_page& state = kept(one);
+        if (!state.client_id) return page_failure::missing_client_id;
+        if (state.client && state.client->type == client_type::resource_server) return page_failure::unknown_client;
+        if (state.is_stopped) return page_failure::stopped_client;
+        const auto& services = part(one).settings().services;
+        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
+        if (!has_document) return judge_request_of(*state.client, state.sent, services, part(one).resources());
+        if (!state.described) return page_failure::unknown_client;
+        if (const auto* failed = std::get_if<document_failure>(&*state.described)) return *failed;
+        return judge_request_of(std::get<application>(*state.described), state.sent, services, part(one).resources());
+    }
+    static authorization_page page_of(call& one) {
+        const oauth_part& at = part(one);
+        return {.settings = at.settings(),
+                .sessions = at.sessions(),
+                .store = at.store(),
+                .policies = one.policies,
+                .resources = at.resources(),
+                .pages = web::page_part::pages_for(one),
+                .form_cookie = at.form_cookie(),
+                .one = one,
+                .context = kept(one)};
+    }
+    /// A form with sign-in computes a slow hash of the password.
+    static result<progress> sign_in(call& one) {
+        const bool signs_in = part(one).sessions().signs_in() && kept(one).sent.holds(web::login_name);
+        if (signs_in && !one.may_wait()) return progress::waits;
+        return page_of(one).sign_in(judge_request(one)) ? progress::responded : progress::goes_on;
+    }
+    static result<progress> respond_authorization(call& one) {
+        auto judged = judge_request(one);
+        if (std::holds_alternative<authorization_request>(judged) && must_wait_for_store(one)) return progress::waits;
+        page_of(one).respond(std::move(judged));
+        return kept(one).wants_sign_out ? progress::goes_on : progress::responded;
+    }
+    static result<progress> sign_out(call& one) {
+        if (must_wait_for_sessions(one)) return progress::waits;
+        page_of(one).sign_out(judge_request(one));
+        return progress::responded;
+    }
+    static constexpr step get_steps[]{{http::work_kind::other, &read_parameters},
+                                      {http::work_kind::pages, &find_client},
+                                      {http::work_kind::sessions, &check_owner},
+                                      {http::work_kind::client_documents, &fetch_document},
+                                      {http::work_kind::pages, &respond_authorization}};
+    static constexpr step post_steps[]{{http::work_kind::other, &read_parameters},
+                                       {http::work_kind::forms, &find_client},
+                                       {http::work_kind::sessions, &check_owner},
+                                       {http::work_kind::client_documents, &fetch_document},
+                                       {http::work_kind::forms, &respond_authorization},
+                                       {http::work_kind::sessions, &sign_out}};
+    static constexpr step one_page_steps[]{{http::work_kind::other, &read_parameters},
+                                           {http::work_kind::forms, &find_client},
+                                           {http::work_kind::sessions, &check_owner},
+                                           {http::work_kind::client_documents, &fetch_document},
+                                           {http::work_kind::sign_in, &sign_in, true},
+                                           {http::work_kind::forms, &respond_authorization},
+                                           {http::work_kind::sessions, &sign_out}};
+
+    // The page of devices. It is called again when the owner of the application was looked up.
+
+    static device_page device_page_of(call& one) {
+        const oauth_part& at = part(one);
+        return {.settings = at.settings(),
+                .sessions = at.sessions(),
+                .store = at.store(),
+                .policies = one.policies,
+                .pages = web::page_part::pages_for(one),
+                .limiter = at.device_limiter(),
+                .one = one,
+                .context = kept(one)};
+    }
+    static result<progress> respond_device(call& one) {
+        kept_oauth_page& state = kept(one);
+        if (state.wants_sign_out) return progress::goes_on;
+        if (must_wait_for_store(one)) return progress::waits;
+        const bool was_owner_known = state.owner.has_value();
+        device_page_of(one).respond();
+        const bool asks = state.wants_sign_out || (state.owner && !was_owner_known);
+        return asks ? progress::goes_on : progress::responded;
+    }
+    static result<progress> check_device_owner(call& one) {
+        kept_oauth_page& state = kept(one);
+        if (!state.owner) return progress::goes_on;
+        if (must_wait_for_sessions(one)) return progress::waits;
+        const auto active = is_active(part(one).sessions(), *state.owner);
+        if (!active) return active.error();
+        state.is_stopped = !*active;
+        return progress::goes_on;
+    }
+    static result<progress> sign_out_of_device_page(call& one) {
+        if (must_wait_for_sessions(one)) return progress::waits;
+        device_page_of(one).sign_out();
+        return progress::responded;
+    }
+    static constexpr step device_get_steps[]{{http::work_kind::other, &read_parameters},
+                                             {http::work_kind::pages, &respond_device},
+                                             {http::work_kind::sessions, &check_device_owner},
+                                             {http::work_kind::pages, &respond_device}};
+    static constexpr step device_post_steps[]{{http::work_kind::other, &read_parameters},
+                                              {http::work_kind::forms, &respond_device},
+                                              {http::work_kind::sessions, &check_device_owner},
+                                              {http::work_kind::forms, &respond_device},
+                                              {http::work_kind::sessions, &sign_out_of_device_page}};
+
+    static pipeline::row make_row(std::string_view pattern, std::span<const step> steps) {
+        return {.pattern = pattern,
+                .caller = &web::page_part::session_callers,
+                .limit = &page_limit,
+                .form = &form,
+                .access = open_to_all,
+                .steps = steps};
+    }
+    static pipeline::row make_post_row(std::string_view pattern, std::span<const step> steps) {
+        auto row = make_row(pattern, steps);
+        row.body = &web::page_part::form_body;
+        return row;
+    }
+
+private:
+    static bool must_wait_for_store(const call& one) noexcept { return !one.may_wait() && part(one).store().may_block(); }
+    static bool must_wait_for_sessions(const call& one) noexcept { return !one.may_wait() && part(one).sessions().may_block(); }
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
+
+// <tollgate/oauth/detail/registration.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
+#define TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
+
+namespace tollgate::inline v0::oauth {
+
+/// The functions of the rows where applications register themselves (RFC 7591), read their registration and delete it (RFC 7592).
+struct registration_rules {
+    using call = pipeline::call;
+    using progress = pipeline::progress;
+
+    // The callers have the initial access token, if the settings want one.
+    TOLLGATE_DECL static void read_initial_token(call& one);
+    static constexpr pipeline::caller_rule new_applications{.in_body = false,
+                                                            .work = http::work_kind::other,
+                                                            .read = &read_initial_token,
+                                                            .find = nullptr,
+                                                            .record_use = nullptr,
+                                                            .user_work = http::work_kind::other,
+                                                            .find_user = nullptr};
+    // The callers have the token of their registration.
+    TOLLGATE_DECL static void read_registration_token(call& one);
+    TOLLGATE_DECL static progress find_registration(call& one);
+    static constexpr pipeline::caller_rule registered_applications{.in_body = false,
+                                                                   .work = http::work_kind::credentials,
+                                                                   .read = &read_registration_token,
+                                                                   .find = &find_registration,
+                                                                   .record_use = nullptr,
+                                                                   .user_work = http::work_kind::other,
+                                                                   .find_user = nullptr};
+    /// Counts a wrong token against the window of the client's address, like a wrong client secret.
+    TOLLGATE_DECL static progress count(call& one);
+    static constexpr pipeline::limit_rule wrong_tokens{&count};
+
+    TOLLGATE_DECL static progress check_body(call& one);
+    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &check_body, .read = nullptr};
+
+    TOLLGATE_DECL static void reject(call& one, const pipeline::rejection& reason);
+    static constexpr pipeline::response_form form{&reject, &client_rules::fail, &client_rules::add_fields};
+
+    TOLLGATE_DECL static result<progress> create(call& one);
+    TOLLGATE_DECL static result<progress> respond(call& one);
+    TOLLGATE_DECL static result<progress> remove(call& one);
+    static constexpr pipeline::step create_steps[]{{http::work_kind::token_endpoint, &create}};
+    static constexpr pipeline::step get_steps[]{{http::work_kind::other, &respond}};
+    static constexpr pipeline::step delete_steps[]{{http::work_kind::token_endpoint, &remove}};
+};
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
+
+// <tollgate/pipeline/detail/api_definition.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+
+namespace tollgate::inline v0::pipeline {
+
+/// A protected resource of an API (RFC 9728): the API itself, or a group of its routes.
+struct protected_resource {
+    std::string path;  ///< below the base URL; empty: the API itself
+    std::string url;
+    resource_id id;
+    std::string metadata_path;  ///< the path of its metadata at the origin of the API
+    std::string challenge;      ///< what its Bearer challenges name; empty without an authorization server
+    std::string metadata;       ///< the JSON document; empty without an authorization server
+};
+
+/// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
+struct api_definition {
+    /// Throws std::invalid_argument, as the constructor of `account_api` does.
+    TOLLGATE_COLD api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store);
+
+    account_service_settings settings;
+    route_table routes;
+    std::vector<route_pattern> patterns;  ///< patterns of the routes, as views
+    std::vector<protected_resource> resources;       ///< the first one is the API itself
+    std::vector<std::uint8_t> resource_of_route;     ///< an index of `resources` for each route
+    std::string root;                     ///< the path of the base URL
+    std::string documentation_url;        ///< URL that Error objects link to
+    std::string openapi;                  ///< empty without a route that describes the API
+
+    /// Returns the resource that a route belongs to.
+    [[nodiscard]] const protected_resource& resource_of(std::size_t route) const noexcept {
+        return resources[resource_of_route[route]];
+    }
+    /// Returns the resource whose metadata a request names, or null if there is none. Metadata belongs to the origin of the API: at the
+    /// host of pages and OAuth, where it is another one, there is none.
+    [[nodiscard]] const protected_resource* find_metadata(const http::request& request) const noexcept {
+        return request.target.path.starts_with(resource_metadata_root) ? find_resource_metadata(request) : nullptr;
+    }
+
+    static constexpr std::string_view resource_metadata_root = "/.well-known/oauth-protected-resource";
+
+private:
+    TOLLGATE_COLD void add_resources();
+    TOLLGATE_COLD void add_resource(const std::string& path, std::string_view scopes);
+    [[nodiscard]] TOLLGATE_COLD const protected_resource* find_resource_metadata(const http::request& request) const noexcept;
+
+    std::string other_host_;  // the host of pages and OAuth, if it is not that of the API
+};
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+
+// <tollgate/pipeline/detail/write_rejection.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+
+/// The responses to requests that are not accepted.
+namespace tollgate::inline v0::pipeline {
+
+/// The response to a request that a stage rejects, without the fields that every response has.
+TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
+                                   const request_state& state, const api_definition& api,
+                                   std::span<const authenticator_ref> authenticators);
+
+/// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
+                                      std::span<const authenticator_ref> authenticators);
+
+/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
+template <class Settings>
+[[gnu::cold]] void respond_refusal(const policies& by, const Settings& settings, std::string_view documentation_url,
+                                   const http::refusal& refusal, http::response& response) {
+    const auto client = client_of(refusal, settings);
+    const auto now = by.clock().now();
+    const auto limit = peek_or_unused(by.limiter(), limit_key::of(client), settings.anonymous_quota, now);
+    http::add_retry_after(response, refusal.status);
+    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
+    add_rate_limit_fields(response, limit);
+    add_transport_security(response, settings.auth_url);
+    http::add_cors_fields(settings.cors_origins, refusal, response);
+    finish_refusal(by, refusal, client, response);
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+
+// <tollgate/oauth/detail/oauth_part.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_OAUTH_PART_IPP
+#define TOLLGATE_OAUTH_DETAIL_OAUTH_PART_IPP
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_COLD oauth_part::oauth_part(account_service_settings&& configured, const oauth_store_ref& store,
+                                     const session_source_ref& sessions, tollgate::policies&& with_policies, any_page_theme&& theme)
+    : page_part{with_auth_url(std::move(configured)), sessions, std::move(with_policies), std::move(theme), web::page_reach::other_sites},
+      store_{store},
+      paths_{settings(), renderer().site().root, renderer().languages()},
+      resources_{settings()},
+      documents_{settings()} {
+    const oauth_settings& own = settings().oauth;
+    constexpr milliseconds code_lifetime_max = std::chrono::hours{limits::code_hours_max};
+    tollgate::detail::require_bounds("OAuth", {{"code_lifetime", own.code_lifetime, seconds{1}, code_lifetime_max},
+                                               {"access_token_lifetime", own.access_token_lifetime},
+                                               {"refresh_token_lifetime", own.refresh_token_lifetime},
+                                               {"refresh_token_end", own.refresh_token_end},
+                                               {"rotation_grace", own.rotation_grace, seconds{0}},
+                                               {"device_code_lifetime", own.device_code_lifetime, seconds{1}, code_lifetime_max},
+                                               {"device_poll_interval", own.device_poll_interval, seconds{0}}});
+    tollgate::detail::require_windows("OAuth", {{"device_requests", own.device_requests},
+                                                {"device_requests_of_site", own.device_requests_of_site},
+                                                {"device_requests_of_network", own.device_requests_of_network},
+                                                {"user_code_attempts", own.user_code_attempts},
+                                                {"page_requests", own.page_requests},
+                                                {"refreshes", own.refreshes},
+                                                {"refreshes_of_client", own.refreshes_of_client},
+                                                {"client_documents", own.client_documents},
+                                                {"registrations", own.registrations},
+                                                {"anonymous_quota", settings().anonymous_quota}});
+    form_cookie_ = cookie_name_of(settings().auth_url, own.cookie_name, "form");
+    documentation_url_ = settings().documentation_url.empty() ? settings().auth_url + std::string{metadata_path}
+                                                              : settings().documentation_url;
+    metadata_ = make_metadata(settings(), renderer().language_tags());
+    make_rows();
+}
+
+TOLLGATE_COLD void oauth_part::make_rows() {
+    unknown_row_ = {.limit = &client_rules::refused_requests, .form = &client_rules::form};
+    const auto rows_of = [&](endpoint which) -> endpoint_rows& { return rows_[static_cast<std::size_t>(which)]; };
+    const auto refused = [](endpoint which) { return pipeline::row{.pattern = route_of(which), .form = &client_rules::form}; };
+
+    const auto add_client_row = [&](endpoint which, std::span<const pipeline::step> steps) {
+        rows_of(which).post = {.pattern = route_of(which),
+                               .caller = &client_rules::callers,
+                               .limit = &client_rules::guesses,
+                               .body = &client_rules::body,
+                               .form = &client_rules::form,
+                               .access = any_caller,
+                               .steps = steps};
+        rows_of(which).refused = refused(which);
+        rows_of(which).methods.add(http::method::post);
+    };
+    add_client_row(endpoint::token, client_rules::token_steps);
+    add_client_row(endpoint::revocation, client_rules::revocation_steps);
+    add_client_row(endpoint::introspection, client_rules::introspection_steps);
+    add_client_row(endpoint::device_authorization, client_rules::device_steps);
+
+    auto& metadata_rows = rows_of(endpoint::metadata);
+    metadata_rows.get = metadata_rows.refused = refused(endpoint::metadata);
+    metadata_rows.get.steps = client_rules::metadata_steps;
+    metadata_rows.methods.add(http::method::get);
+
+    auto& registration = rows_of(endpoint::registration);
+    registration.refused = refused(endpoint::registration);
+    registration.refused.form = &registration_rules::form;
+    const bool needs_token = settings().oauth.registration == dynamic_registration::with_token;
+    registration.post = registration.get = registration.refused;
+    registration.post.caller = &registration_rules::new_applications;
+    registration.post.access = needs_token ? any_caller : open_to_all;
+    registration.post.body = &registration_rules::body;
+    registration.post.steps = registration_rules::create_steps;
+    registration.get.caller = &registration_rules::registered_applications;
+    registration.get.access = any_caller;
+    registration.get.steps = registration_rules::get_steps;
+    registration.remove = registration.get;
+    registration.remove.steps = registration_rules::delete_steps;
+    for (auto* each : {&registration.post, &registration.get, &registration.remove}) each->limit = &registration_rules::wrong_tokens;
+    for (const auto each : {http::method::post, http::method::get, http::method::delete_}) registration.methods.add(each);
+
+    const auto add_page_rows = [&](endpoint which, std::span<const pipeline::step> get, std::span<const pipeline::step> post) {
+        auto& rows = rows_of(which);
+        rows.get = oauth_page_rules::make_row(route_of(which), get);
+        rows.post = oauth_page_rules::make_post_row(route_of(which), post);
+        rows.refused = {.pattern = route_of(which), .form = &oauth_page_rules::form};
+        rows.redirect = rows.refused;
+        rows.redirect.steps = oauth_page_rules::redirect_steps;
+        rows.methods.add(http::method::get);
+        rows.methods.add(http::method::post);
+    };
+    add_page_rows(endpoint::authorization, oauth_page_rules::get_steps, oauth_page_rules::post_steps);
+    add_page_rows(endpoint::one_page, oauth_page_rules::get_steps, oauth_page_rules::one_page_steps);
+    add_page_rows(endpoint::device_page, oauth_page_rules::device_get_steps, oauth_page_rules::device_post_steps);
+}
+
+TOLLGATE_DECL void oauth_part::find_row(pipeline::call& one) const {
+    const std::string_view path = one.request.target.path;
+    const endpoint which = paths_.find(path);
+    if (which == endpoint::none) {
+        if (find_asset_row(one)) return;
+        if (paths_.is_page_path(path)) return find_unknown_row(one);
+        one.state.row = &unknown_row_;
+        one.state.no_row = pipeline::no_such_resource;
+        return;
+    }
+    const endpoint_rows& rows = rows_[static_cast<std::size_t>(which)];
+    bool is_redirect = false;
+    if (is_page(which)) {
+        auto& kept = one.kept<kept_oauth_page>();
+        kept.endpoint = which;
+        const auto at = renderer().find(path);
+        is_redirect = !at || at->language == nullptr;
+        // The language that the application requests with `ui_locales`, or else that of the path or the browser.
+        kept.language = &renderer().language_of(one.request);
+        if (one.request.target.query.find("ui_locales=") != std::string_view::npos)
+            if (const auto query = http::parse_form(one.request.target.query))
+                if (const auto found = web::ui_language(query->value_of("ui_locales"), renderer().language_tags()))
+                    kept.language = &renderer().languages()[*found];
+    } else if (which != endpoint::metadata) {
+        one.kept<kept_client>().endpoint = which;
+    }
+    const auto get = is_redirect ? &rows.redirect : &rows.get;
+    pipeline::find_by_method(one,
+                             {{http::method::get, rows.methods.contains(http::method::get) ? get : nullptr},
+                              {http::method::post, rows.methods.contains(http::method::post) && !is_redirect ? &rows.post : nullptr},
+                              {http::method::delete_, rows.methods.contains(http::method::delete_) ? &rows.remove : nullptr}},
+                             rows.refused);
+}
+
+TOLLGATE_COLD void oauth_part::refuse(const http::refusal& refused, http::response& response) const {
+    const auto path = refused.path();
+    if (is_page(paths_.find(path)) || paths_.is_page_path(path)) return page_part::refuse(refused, response);
+    pipeline::respond_refusal(policies(), settings(), documentation_url_, refused, response);
+}
+
+TOLLGATE_DECL bool oauth_part::may_block() const noexcept {
+    return sessions().may_block() || store_.may_block() || policies().limiter().may_block() || sessions().signs_in() ||
+           settings().oauth.fetch_client_document;
+}
+
+TOLLGATE_COLD std::vector<std::string> oauth_part::mounts() const {
+    auto all = paths_.mounts();
+    for (const auto& each : renderer().site().assets) all.push_back(each.path);
+    return all;
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_OAUTH_PART_IPP
+
+// <tollgate/oauth/authorization_server.ipp>
+#ifndef TOLLGATE_OAUTH_AUTHORIZATION_SERVER_IPP
+#define TOLLGATE_OAUTH_AUTHORIZATION_SERVER_IPP
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_COLD authorization_server::authorization_server(account_service_settings settings, oauth_store_ref store,
+                                                         session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
+    : part_{std::make_unique<oauth::oauth_part>(std::move(settings), store, sessions, std::move(policies), std::move(theme))},
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
+
+TOLLGATE_COLD authorization_server::~authorization_server() = default;
+
+TOLLGATE_DECL bool authorization_server::may_block() const noexcept { return judge_->may_block(); }
+
+TOLLGATE_DECL void authorization_server::handle(const http::request& request, http::response& response) noexcept {
+    judge_->handle(request, response);
+}
+
+TOLLGATE_COLD void authorization_server::handle(const http::refusal& refused, http::response& response) noexcept {
+    judge_->handle(refused, response);
+}
+
+TOLLGATE_DECL http::handle_step authorization_server::advance(const http::request& request, http::response& response,
+                                                              http::handler_state& state, http::thread_kind thread) noexcept {
+    return judge_->advance(request, response, state, thread);
+}
+
+TOLLGATE_COLD std::vector<std::string> authorization_server::mounts() const { return part_->mounts(); }
+TOLLGATE_DECL const account_service_settings& authorization_server::settings() const noexcept { return part_->settings(); }
+TOLLGATE_DECL const pipeline::part& authorization_server::part() const noexcept { return *part_; }
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_OAUTH_AUTHORIZATION_SERVER_IPP
+
 // <tollgate/pages/detail/submission.hpp>
 #ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP
 #define TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP
@@ -28805,38 +31338,6 @@ template <class Find, class Replace, class Make>
 }  // namespace tollgate::pages
 
 #endif  // TOLLGATE_PAGES_DETAIL_SUBMISSION_HPP
-
-// <tollgate/web/detail/one_time.hpp>
-#ifndef TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
-#define TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
-
-/// Pages that show what only the redirect to them says.
-namespace tollgate::inline v0::web {
-
-/// The time for which a sealed text can be opened: enough for a decision of a user on its page.
-inline constexpr seconds sealed_text_lifetime{300};
-/// The time for which a sealed text with a secret can be opened. Its page can be reloaded until then.
-inline constexpr seconds sealed_secret_lifetime{120};
-
-using seal_nonce = tollgate::detail::aes_gcm_nonce;
-
-/// Encrypts and authenticates a text (AES-256-GCM) with a key of the session, so that a redirect can carry it in its
-/// URL: only this session can read it, on any node. `[A-Za-z0-9_-]` only. Empty if OpenSSL fails, or the session has no
-/// secret.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> seal(const session& session, std::string_view text,
-                                                            const seal_nonce& nonce, instant now);
-
-/// The difference between the clocks of two nodes up to which one can open what the other has just sealed.
-inline constexpr seconds sealed_in_future_max{60};
-
-/// The text that was sealed for this session; empty for any other, after `lifetime`, and more than `sealed_in_future_max` before it was
-/// sealed.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std::string_view sealed, instant now,
-                                                                   seconds lifetime = sealed_text_lifetime);
-
-}  // namespace tollgate::web
-
-#endif  // TOLLGATE_WEB_DETAIL_ONE_TIME_HPP
 
 // <tollgate/pages/detail/page.hpp>
 #ifndef TOLLGATE_PAGES_DETAIL_PAGE_HPP
@@ -29578,7 +32079,9 @@ inline constexpr std::string_view documentation_pattern = "/docs/";
 class documentation_part final : public pipeline::part {
 public:
     documentation_part(account_service_settings&& settings, const route_table& routes, tollgate::policies&& policies)
-        : settings_{std::move(settings)}, policies_{std::move(policies)}, root_{http::url::root(settings_.auth_url, "auth_url").path + "/docs"} {
+        : settings_{std::move(settings)},
+          policies_{std::move(policies)},
+          root_{http::url::root(settings_.auth_url, "auth_url").path + "/docs"} {
         const page_writer writer{settings_, routes, root_};
         for (auto& each : writer.write_all())
             pages_.push_back({std::string{root_}.append("/").append(each.path), page_field_lines, std::move(each.html)});
@@ -29687,7 +32190,8 @@ private:
 
 }  // namespace manual
 
-TOLLGATE_COLD api_documentation::api_documentation(account_service_settings settings, const route_table& routes, tollgate::policies policies)
+TOLLGATE_COLD api_documentation::api_documentation(account_service_settings settings, const route_table& routes,
+                                                   tollgate::policies policies)
     : part_{std::make_unique<manual::documentation_part>(std::move(settings), routes, std::move(policies))},
       judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
 
@@ -29766,60 +32270,6 @@ inline constexpr json_shape any_object{R"({"type":"object"})"};
 }  // namespace tollgate::shapes
 
 #endif  // TOLLGATE_API_DETAIL_SHAPES_HPP
-
-// <tollgate/pipeline/detail/api_definition.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
-#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
-
-namespace tollgate::inline v0::pipeline {
-
-/// A protected resource of an API (RFC 9728): the API itself, or a group of its routes.
-struct protected_resource {
-    std::string path;  ///< below the base URL; empty: the API itself
-    std::string url;
-    resource_id id;
-    std::string metadata_path;  ///< the path of its metadata at the origin of the API
-    std::string challenge;      ///< what its Bearer challenges name; empty without an authorization server
-    std::string metadata;       ///< the JSON document; empty without an authorization server
-};
-
-/// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
-struct api_definition {
-    /// Throws std::invalid_argument, as the constructor of `account_api` does.
-    TOLLGATE_COLD api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store);
-
-    account_service_settings settings;
-    route_table routes;
-    std::vector<route_pattern> patterns;  ///< patterns of the routes, as views
-    std::vector<protected_resource> resources;       ///< the first one is the API itself
-    std::vector<std::uint8_t> resource_of_route;     ///< an index of `resources` for each route
-    std::string root;                     ///< the path of the base URL
-    std::string documentation_url;        ///< URL that Error objects link to
-    std::string openapi;                  ///< empty without a route that describes the API
-
-    /// Returns the resource that a route belongs to.
-    [[nodiscard]] const protected_resource& resource_of(std::size_t route) const noexcept {
-        return resources[resource_of_route[route]];
-    }
-    /// Returns the resource whose metadata a request names, or null if there is none. Metadata belongs to the origin of the API: at the
-    /// host of pages and OAuth, where it is another one, there is none.
-    [[nodiscard]] const protected_resource* find_metadata(const http::request& request) const noexcept {
-        return request.target.path.starts_with(resource_metadata_root) ? find_resource_metadata(request) : nullptr;
-    }
-
-    static constexpr std::string_view resource_metadata_root = "/.well-known/oauth-protected-resource";
-
-private:
-    TOLLGATE_COLD void add_resources();
-    TOLLGATE_COLD void add_resource(const std::string& path, std::string_view scopes);
-    [[nodiscard]] TOLLGATE_COLD const protected_resource* find_resource_metadata(const http::request& request) const noexcept;
-
-    std::string other_host_;  // the host of pages and OAuth, if it is not that of the API
-};
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
 
 // <tollgate/pipeline/detail/api_part.hpp>
 #ifndef TOLLGATE_PIPELINE_DETAIL_API_PART_HPP
@@ -30238,92 +32688,66 @@ namespace service_detail {
 
 TOLLGATE_COLD account_service::account_service(account_service_settings settings, user_directory_ref users, api_store_ref store,
                                                tollgate::policies policies, std::optional<route_table> table)
-    : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies),
+    : api_{service_detail::complete(std::move(settings), false), users, store, std::move(policies),
            service_detail::routes_of(std::move(table), store)} {
-    mount_documentation();
+    add_documentation();
     for (const std::string_view each : {"OAuth", "pages"}) parts_.push_back({each, false, "the service has no sessions"});
-    mounts_.push_back(http::mounted("", api_));
-    site_.emplace(std::move(mounts_));
+    finish();
 }
 
 TOLLGATE_COLD account_service::account_service(const account_service_settings& settings, user_directory_ref users, api_store_ref store,
                                                tollgate::policies policies, std::optional<route_table> table, mount_function mount,
                                                const service_detail::session_parts& session_parts)
-    : hosts_{settings.allowed_hosts},
-      api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store,
+    : api_{service_detail::complete(settings, static_cast<bool>(session_parts.applications)), users, store,
            session_parts.store ? service_detail::with_counts(std::move(policies)) : std::move(policies),
            service_detail::routes_of(std::move(table), store)} {
     mount(*this, session_parts);
-    mounts_.push_back(http::mounted("", api_));
-    site_.emplace(std::move(mounts_));
+    finish();
 }
 
 TOLLGATE_COLD account_service::~account_service() {
-    site_.reset();
+    judge_.reset();
     while (!handlers_.empty()) handlers_.pop_back();
 }
 
-TOLLGATE_COLD void account_service::mount_documentation() {
+TOLLGATE_COLD void account_service::add_documentation() {
     const auto documentation = std::make_shared<api_documentation>(api_.settings(), api_.table(), api_.policies());
     handlers_.push_back(documentation);
+    judged_.push_back(&documentation->part());
     parts_.push_back({"API", true});
     parts_.push_back({"documentation", true});
     const auto needs_hooks = [](const route& each) { return each.needs_hooks; };
     const bool has_webhooks = std::any_of(api_.table().begin(), api_.table().end(), needs_hooks);
     parts_.push_back({"webhooks", has_webhooks, has_webhooks ? "" : "the store is no hook_store, or the table has no routes of webhooks"});
-    mounts_.push_back(http::mounted(documentation->root(), *documentation));
     paths_.emplace_back(api_.root());
     for (auto& each : api_.metadata_paths()) paths_.push_back(std::move(each));
     paths_.push_back(documentation->root());
 }
 
+// The API is first, because most requests are for it, and last, because it also has the paths that no part serves.
+TOLLGATE_COLD void account_service::finish() {
+    judged_.insert(judged_.begin(), &api_.part());
+    judged_.push_back(&api_.part());
+    judge_ = std::make_unique<pipeline::judge>(api_.policies(), api_.settings(), std::move(judged_));
+}
+
+TOLLGATE_DECL bool account_service::may_block() const noexcept { return judge_->may_block(); }
+
 TOLLGATE_DECL void account_service::handle(const http::request& request, http::response& response) noexcept {
-    if (!hosts_.allows(request)) return refuse_host(request, response);
-    if (is_below_api(request.target.path) || !accepts_agent(request)) api_.handle(request, response);
-    else site_->handle(request, response);
+    judge_->handle(request, response);
 }
 
 TOLLGATE_COLD void account_service::handle(const http::refusal& refused, http::response& response) noexcept {
     // Most programs that send malformed requests name `/`; a browser that does gets a page.
     const bool is_at_home =
         refused.path() == "/" && refused.status != http::status::uri_too_long && !service_detail::asks_for_page(refused);
-    if (is_at_home || is_below_api(refused.path())) api_.handle(refused, response);
-    else site_->handle(refused, response);
+    if (is_at_home) judge_->refuse(refused, response);
+    else judge_->handle(refused, response);
 }
 
 TOLLGATE_DECL http::handle_step account_service::advance(const http::request& request, http::response& response,
                                                          http::handler_state& state, http::thread_kind thread) noexcept {
-    if (!hosts_.allows(request)) {
-        refuse_host(request, response);
-        return http::handle_step::done;
-    }
-    return is_for_api(request, state) ? api_.advance(request, response, state, thread) : site_->advance(request, response, state, thread);
-}
-
-// The API judges the User-Agent of its own requests.
-inline bool account_service::is_below_api(std::string_view path) const noexcept {
-    // A root without a path would take the requests of all; the site finds the API behind all others.
-    return !api_.root().empty() && http::detail::is_below(path, api_.root());
-}
-
-inline bool account_service::accepts_agent(const http::request& request) const noexcept {
-    return pipeline::accepts_user_agent(api_.policies().agent_rule(), request);
-}
-
-// Decided once: no other handler can continue with what the first one keeps in `state`, and a rule may change at any time.
-inline bool account_service::is_for_api(const http::request& request, http::handler_state& state) const noexcept {
-    enum : std::uint8_t { undecided, by_api, by_site };
-    if (is_below_api(request.target.path)) return true;
-    if (state.choice() == undecided) state.set_choice(accepts_agent(request) ? by_site : by_api);
-    return state.choice() == by_api;
-}
-
-// The API refuses the host at every path, because this server has no pages for the host.
-inline void account_service::refuse_host(const http::request& request, http::response& response) noexcept {
-    api_.handle(http::refusal{http::status::misdirected_request, "This server does not serve the requested host.", request.peer,
-                              request.secure, &request},
-                response);
+    return judge_->advance(request, response, state, thread);
 }
 
 }  // namespace tollgate
@@ -30339,28 +32763,25 @@ namespace tollgate::inline v0::service_detail {
 TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_parts& parts) {
     const account_api& api = service.api_;
     const any_page_theme theme = parts.theme != nullptr ? *parts.theme : any_page_theme{};
-    const auto mount = [&](http::handler_ref part, std::vector<std::string> paths) {
-        for (const auto& each : paths) service.paths_.push_back(each);
-        service.mounts_.push_back({std::move(paths), {}, part});
+    const auto mount = [&](auto handler) {
+        service.judged_.push_back(&handler->part());
+        for (auto& each : handler->mounts()) service.paths_.push_back(std::move(each));
+        service.handlers_.push_back(std::move(handler));
     };
-    service.mount_documentation();
+    service.add_documentation();
     if (parts.applications) {
         auto settings = api.settings();
         for (auto& each : api.resource_urls()) settings.oauth.resources.push_back(std::move(each));
-        const auto oauth = std::make_shared<authorization_server>(std::move(settings), parts.applications, parts.sessions, api.policies(),
-                                                                  theme);
-        service.handlers_.push_back(oauth);
-        mount(*oauth, oauth->mounts());
+        mount(std::make_shared<authorization_server>(std::move(settings), parts.applications, parts.sessions, api.policies(), theme));
         service.parts_.push_back({"OAuth", true});
     } else {
         service.parts_.push_back({"OAuth", false, "the store is no oauth_store"});
     }
     if (parts.store) {
         const auto pages = std::make_shared<account_pages>(api.settings(), parts.users, parts.store, parts.sessions, api.policies(), theme);
-        service.handlers_.push_back(pages);
-        mount(*pages, pages->mounts());
+        mount(pages);
         // The pages answer for all paths below a language, even those that do not exist.
-        mount(*pages, pages->language_roots());
+        for (auto& each : pages->language_roots()) service.paths_.push_back(std::move(each));
         service.parts_.push_back({"pages", true});
     } else {
         service.parts_.push_back({"pages", false, "the store is not a token_store, an oauth_store and a hook_store"});
@@ -38610,7 +41031,8 @@ TOLLGATE_DECL void page_part::fail(pipeline::call& one, const error& failure) {
 TOLLGATE_DECL void page_part::count_in(window_limiter& limiter, const quota& allowed, pipeline::call& one) {
     const auto& signed_in = kept(one).signed_in;
     const auto key = signed_in ? limit_key::of(signed_in->user) : limit_key::of(one.state.client);
-    one.state.limit = pipeline::is_counted(one.state) ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
+    const bool counts = pipeline::is_counted(one.state);
+    one.state.limit = counts ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
 }
 
 TOLLGATE_DECL result<pipeline::progress> page_part::redirect(pipeline::call& one, std::string_view url) {
@@ -38622,7 +41044,8 @@ TOLLGATE_DECL bool page_part::find_asset_row(pipeline::call& one) const {
     const page_site& site = renderer_.site();
     const page_asset* const found = site.find_asset(one.request.target.path);
     if (found == nullptr) return false;
-    pipeline::find_by_method(one, {{http::method::get, &asset_rows_[static_cast<std::size_t>(found - site.assets.data())]}}, unknown_page_row_);
+    const pipeline::row& row = asset_rows_[static_cast<std::size_t>(found - site.assets.data())];
+    pipeline::find_by_method(one, {{http::method::get, &row}}, unknown_page_row_);
     return true;
 }
 
@@ -38635,2371 +41058,699 @@ TOLLGATE_DECL void page_part::find_unknown_row(pipeline::call& one) const {
 
 #endif  // TOLLGATE_WEB_DETAIL_PAGE_PART_IPP
 
-// <tollgate/oauth/detail/authorization_request.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
-#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
+// <tollgate/oauth/detail/pkce.hpp>
+#ifndef TOLLGATE_OAUTH_DETAIL_PKCE_HPP
+#define TOLLGATE_OAUTH_DETAIL_PKCE_HPP
 
 namespace tollgate::inline v0::oauth {
 
-/// The values of `prompt` (OpenID Connect Core section 3.1.2.1): what the user must see, whatever they did before.
-struct prompt_set {
-    bool none = false;            ///< nothing: an error is returned instead
-    bool login = false;           ///< the sign-in form
-    bool consent = false;         ///< the consent form
-    bool select_account = false;  ///< asks the page to display who is signed in, and the way to sign in as someone else
+/// Proof Key for Code Exchange (RFC 7636), S256 only: `plain` does not protect if the request was disclosed.
+inline constexpr std::string_view challenge_method = "S256";
 
-    [[nodiscard]] constexpr bool empty() const noexcept { return !none && !login && !consent && !select_account; }
-    friend bool operator==(const prompt_set&, const prompt_set&) noexcept = default;
-};
-
-/// Separated by spaces. Empty for another value, and for `none` with any other.
-[[nodiscard]] TOLLGATE_DECL std::optional<prompt_set> parse_prompts(std::string_view text);
-[[nodiscard]] TOLLGATE_DECL std::string to_text(const prompt_set& prompts);
-
-/// A valid authorization request (RFC 6749 section 4.1.1).
-struct authorization_request {
-    application client;
-    std::string redirect;                     ///< the URL to which the browser returns
-    std::optional<std::string> redirect_uri;  ///< the redirect_uri as sent
-    scope_set scopes;
-    resource_set resources{};               ///< the resources that the tokens are for
-    std::vector<std::string> resource_urls{};  ///< their URLs
-    std::optional<std::string> state;
-    std::optional<std::string> code_challenge;  ///< S256 (RFC 7636 section 4.2)
-    prompt_set prompt{};
-    std::optional<std::string> login_hint{};  ///< a visible line of a login's size
-};
-
-/// Errors in the redirect URL or client, which must be displayed on a page instead of a redirect (RFC 6749 section
-/// 4.1.2.1).
-enum class page_failure : std::uint8_t {
-    missing_client_id,      ///< client_id is missing or repeated
-    unknown_client,         ///< the application does not exist
-    stopped_client,         ///< the application is suspended, or its owner is not active
-    no_redirect_url,        ///< a public client that has not registered a redirect URL
-    unregistered_redirect,  ///< the redirect_uri is not allowed for the application
-    missing_redirect,  ///< there is no redirect_uri, and the application has not registered exactly one redirect URL
-};
-
-/// The error code for logs and metrics. It is not sent to the client.
-[[nodiscard]] constexpr error_code to_code(page_failure failure) noexcept {
-    if (failure == page_failure::unknown_client) return error_code::invalid_client;
-    return failure == page_failure::stopped_client ? error_code::unauthorized_client : error_code::invalid_request;
+/// A code_challenge of S256 is the base64url of 32 bytes: 43 characters (section 4.2).
+[[nodiscard]] inline bool is_code_challenge(std::string_view text) {
+    const auto decoded = tollgate::detail::base64url_decode(text);
+    return decoded && decoded->size() == digest::size_bytes;
 }
 
-/// An error that is redirected to the application.
-struct redirect_failure {
-    std::string redirect;
-    oauth::failure failure;
-    std::optional<std::string> state;
-};
-
-using judged_request = std::variant<authorization_request, page_failure, redirect_failure, document_failure>;
-
-/// Returns true if a text can be a client_id: visible ASCII (RFC 6749 appendix A.1) of bounded size. Databases cannot hold every
-/// other text.
-[[nodiscard]] TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept;
-
-/// The client_id, if there is exactly one that can exist.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent);
-
-/// Checks a request of this client: the redirect URL first, since it decides where errors go.
-[[nodiscard]] TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
-                                                            const service_catalog& services, const resource_list& resources);
-
-/// Returns true if a user may have tokens, and their applications may get any; true if the sessions do not know.
-[[nodiscard]] inline result<bool> is_active(const session_source_ref& sessions, user_id user) {
-    if (!sessions.knows_active_users()) return true;
-    return sessions.is_active(user);
+/// 43 to 128 unreserved characters (section 4.1).
+[[nodiscard]] constexpr bool is_code_verifier(std::string_view text) noexcept {
+    if (text.size() < 43 || text.size() > 128) return false;
+    for (char c : text)
+        if (!tollgate::detail::is_alphanumeric(c) && c != '-' && c != '.' && c != '_' && c != '~') return false;
+    return true;
 }
 
-/// Returns true if an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
-template <class IsActive>
-[[nodiscard]] result<bool> is_stopped(const application& client, const IsActive& is_active) {
-    if (client.suspended) return true;
-    if (client.owner == no_owner) return false;
-    auto active = is_active(client.owner);
-    return active ? result<bool>{!*active} : std::move(active).error();
+[[nodiscard]] inline std::string challenge_of(std::string_view verifier) {
+    return tollgate::detail::base64url_encode(sha256(verifier).raw());
 }
-
-/// Stores an application that a document describes, or what has changed in its document, and returns its id. Only applications with users
-/// are stored.
-[[nodiscard]] TOLLGATE_DECL result<application_id> store_described(const application& described, const oauth_store_ref& applications,
-                                                                   const account_service_settings& settings, const observer_ref& observer,
-                                                                   instant now);
-
-/// The parameters of the request in a fixed order, for hidden fields and for the return after signing in. Browsers
-/// normalize line ends in forms, so a state with control characters is sent in base64url as `encoded_state`. So is a state that would
-/// be much longer if it was percent-encoded: the URL of a sign-in page contains the query of the page to return to, encoded once more.
-[[nodiscard]] TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request);
-
-/// Returns the parameters as a query. Two requests are equal exactly if their queries are; form tokens and codes are bound to the query.
-[[nodiscard]] TOLLGATE_DECL std::string to_query(const authorization_request& request);
-
-/// A request that is not valid, as a query, with the same encoding of its state.
-[[nodiscard]] TOLLGATE_DECL std::string to_query(const parameters& sent);
 
 }  // namespace tollgate::oauth
 
-#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_HPP
+#endif  // TOLLGATE_OAUTH_DETAIL_PKCE_HPP
 
-// <tollgate/oauth/detail/device_codes.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
-#define TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// Letters of user codes (RFC 8628 section 6.1): no vowels, so that no words appear, and none that look alike.
-inline constexpr std::string_view user_code_letters = "BCDFGHJKLMNPQRSTVWXZ";
-inline constexpr std::size_t user_code_size = 8;  // 20^8: 34 bits, with bounds on guesses
-inline constexpr std::size_t user_code_typed_bytes_max = 64;  // bound of the text with blanks and punctuation
-
-/// A user code, from random bytes: `BCDF-GHJK`.
-[[nodiscard]] TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random);
-
-/// As `make_user_code` writes it: from what a person types, in any case, with any blanks and punctuation (RFC 8628 section 6.1), up to
-/// `user_code_typed_bytes_max`. Empty if it cannot be a user code.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed);
-
-/// Precondition: as `make_user_code` writes it.
-[[nodiscard]] TOLLGATE_DECL digest digest_of_user_code(std::string_view code);
-
-/// A new user code; empty if the random source fails.
-[[nodiscard]] inline std::optional<std::string> new_user_code(const random_source_ref& random) {
-    std::array<std::byte, 8> bytes;
-    if (!random.fill(bytes)) return std::nullopt;
-    return make_user_code(bytes);
-}
-
-/// The scopes of a device authorization request (RFC 8628 section 3.1).
-[[nodiscard]] TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const parameters& sent,
-                                                                                 const application& client,
-                                                                                 const service_catalog& services);
-
-/// RFC 8628 section 3.2.
-struct device_response {
-    std::string_view device_code;
-    std::string_view user_code;
-    const account_service_settings& settings;
-};
-TOLLGATE_DECL void write_device_response(http::response& response, const device_response& issued);
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_HPP
-
-// <tollgate/oauth/detail/token_endpoint.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
-#define TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
+// <tollgate/oauth/detail/authorization_request.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
+#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
 
 namespace tollgate::inline v0::oauth {
 
-/// grant_type=authorization_code (RFC 6749 section 4.1.3).
-struct code_exchange {
-    digest code_digest;
-    std::optional<std::string> redirect_uri;    ///< the redirect_uri as sent
-    std::optional<std::string> code_challenge;  ///< S256 of the verifier that was sent (RFC 7636 section 4.6)
-    seconds grace{};  ///< see `code_redemption`
-};
+namespace detail {
 
-/// grant_type=refresh_token (RFC 6749 section 6).
-struct refresh_exchange {
-    std::string refresh_token;          ///< well-formed
-    std::optional<scope_set> narrowed;  ///< the requested scopes; empty: all that were granted
-};
-
-/// grant_type of a device (RFC 8628 section 3.4).
-inline constexpr std::string_view device_grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-struct device_exchange {
-    digest device_digest;
-};
-
-/// grant_type=client_credentials (RFC 6749 section 4.4): for the accounts of the application's owner.
-struct owner_exchange {
-    scope_set scopes;
-};
-
-using exchange_request = std::variant<code_exchange, refresh_exchange, device_exchange, owner_exchange, failure>;
-
-/// Parses a token request (RFC 6749 section 3.2). Malformed codes and tokens are refused without a lookup.
-[[nodiscard]] TOLLGATE_DECL exchange_request read_exchange(const parameters& sent);
-
-/// An application that has not registered exactly one redirect URL must repeat the redirect_uri of the authorization request (RFC 6749
-/// section 4.1.3).
-[[nodiscard]] TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange,
-                                                                      const application& client);
-
-/// Returns the reason why a code is refused. The client is authenticated, so the reason helps its developer only.
-[[nodiscard]] TOLLGATE_DECL failure invalid_code(redemption_result reason);
-[[nodiscard]] TOLLGATE_DECL failure invalid_refresh_token();
-[[nodiscard]] TOLLGATE_DECL failure unknown_device_code();
-[[nodiscard]] TOLLGATE_DECL failure expired_device_code();
-/// The error for a request for resources that the user was not asked about.
-[[nodiscard]] inline failure wrong_resource() {
-    return {error_code::invalid_target, "resource is not one that the authorization request named."};
+inline bool has_control(std::string_view text) noexcept {
+    for (char c : text)
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') return true;
+    return false;
 }
-/// The error for a device that its user has not approved: pending, denied or expired.
-[[nodiscard]] TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now);
 
-/// Removes a few applications that registered themselves a day ago and have no users, before another one is stored. A failure does not
-/// change the response; the observer gets it.
-inline void remove_unused_applications(const oauth_store_ref& applications, const observer_ref& observer, instant now) noexcept {
-    constexpr std::size_t rows_max = 10;  // more than are added, so that a burst goes away
-    try {
-        const auto swept = applications.sweep({.unowned_registered_before = now - std::chrono::days{1}, .rows_max = rows_max});
-        if (!swept) observer.on_problem(swept.error());
-    } catch (...) {
-        // The adapter violated its contract by throwing.
+inline constexpr std::string_view encoded_state_name = "encoded_state";
+
+inline http::form_member to_member(const std::string& state) {
+    constexpr std::size_t bytes_max = 512;  // ordinary states stay readable
+    auto encoded = tollgate::detail::base64url_encode(state);
+    const auto nested_bytes = tollgate::detail::percent_encode(tollgate::detail::percent_encode(state)).size();
+    if (has_control(state) || (nested_bytes > bytes_max && nested_bytes > encoded.size()))
+        return {std::string{encoded_state_name}, std::move(encoded)};
+    return {"state", state};
+}
+
+inline void add_to_query(std::string& query, std::string_view name, std::string_view value) {
+    if (!query.empty()) query.push_back('&');
+    query.append(tollgate::detail::percent_encode(name)).append("=").append(tollgate::detail::percent_encode(value));
+}
+
+/// Returns the state as sent, or decoded if our form has encoded it.
+inline std::optional<std::string> state_of(const parameters& sent) {
+    if (auto state = sent.find("state")) return state;
+    const auto encoded = sent.find(encoded_state_name);
+    auto decoded = encoded ? tollgate::detail::base64url_decode(*encoded) : std::nullopt;
+    // Our form encodes what a form has brought: UTF-8. Other bytes would not come back from the next form.
+    return decoded && tollgate::detail::is_utf8(*decoded) ? decoded : std::nullopt;
+}
+
+inline std::optional<failure> find_fault(const application& client, const parameters& sent,
+                                         const std::optional<std::string>& state) {
+    if (auto repeated = sent.repeated()) return repeated;
+    // RFC 6749 (appendix A.5) allows visible ASCII. A zero byte would end the string in many programs.
+    if (state && state->find('\0') != std::string::npos)
+        return failure{error_code::invalid_request, "state contains a zero byte."};
+    const auto response_type = sent.find("response_type");
+    if (!response_type) return missing_parameter("response_type");
+    if (*response_type != "code") return failure{error_code::unsupported_response_type, "response_type must be code."};
+
+    if (sent.find("response_mode").value_or("query") != "query")
+        return failure{error_code::invalid_request, "response_mode must be query."};
+
+    const auto challenge = sent.find("code_challenge");
+    const auto method = sent.find("code_challenge_method");
+    if (challenge && method != challenge_method)
+        return failure{error_code::invalid_request, "code_challenge_method must be S256."};
+    if (challenge ? !is_code_challenge(*challenge) : method.has_value())
+        return failure{error_code::invalid_request, "code_challenge must be the base64url of a SHA-256."};
+    if (!challenge && client.type == client_type::public_client)
+        return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
+    if (!challenge && client.registration != registration_kind::by_owner)
+        return failure{error_code::invalid_request,
+                       "code_challenge is missing; applications that no user registered must use PKCE (RFC 7636)."};
+    if (!sent.find("scope") && client.default_scopes.empty()) return missing_parameter("scope");
+    if (const auto prompt = sent.find("prompt"); prompt && !parse_prompts(*prompt))
+        return failure{error_code::invalid_request, "prompt must be none alone, or any of login, consent and select_account."};
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::optional<prompt_set> parse_prompts(std::string_view text) {
+    prompt_set read;
+    while (!text.empty()) {
+        const auto end = (std::min)(text.find(' '), text.size());
+        const auto value = text.substr(0, end);
+        if (value == "none") read.none = true;
+        else if (value == "login") read.login = true;
+        else if (value == "consent") read.consent = true;
+        else if (value == "select_account") read.select_account = true;
+        else if (!value.empty()) return std::nullopt;
+        text.remove_prefix((std::min)(end + 1, text.size()));
     }
+    if (read.none && read != prompt_set{.none = true}) return std::nullopt;
+    return read;
 }
 
-/// Removes up to twice as many expired rows as were added, so that a store stays bounded without a background thread. A
-/// failure does not change the response; the observer gets it.
-inline void remove_expired(const oauth_store_ref& grants, const observer_ref& observer, instant now, std::size_t rows_added) noexcept {
-    try {
-        if (const auto swept = grants.sweep({.expired_at = now, .rows_max = 2 * rows_added}); !swept) observer.on_problem(swept.error());
-    } catch (...) {
-        // The adapter violated its contract by throwing.
-    }
-}
-
-/// A successful response (RFC 6749 section 5.1).
-struct token_response {
-    secret_text access_token;
-    seconds expires_in{};
-    scope_set scopes;
-    std::optional<secret_text> refresh_token;  ///< the token of a code exchange, or the successor of a token that was replaced
-    std::optional<user_id> new_user;  ///< the user for whom the tokens act; empty after a refresh
-};
-
-/// A code or refresh token that was used again, perhaps by a thief (RFC 9700 section 4.14).
-struct reused_secret {
-    failure reason;
-    std::optional<user_id> user;  ///< the user whose access this request revoked; empty if it was revoked before
-};
-
-using judged_exchange = std::variant<token_response, failure, reused_secret>;
-
-/// The objects with which an exchange is checked.
-struct exchange_context {
-    const application& client;  ///< authenticated
-    const account_service_settings& settings;
-    instant now;
-    resource_set resources{};            ///< those that the request asks for
-    const scope_set* granted = nullptr;  ///< for a refresh, the scopes of the refresh token, if it is known
-};
-
-/// Scopes that cover what a refresh asks for: those of the refresh token, if they cover each of `requested`, which exist. Otherwise
-/// `requested` itself, which the store finds too wide.
-[[nodiscard]] inline scope_set covering_scopes(const scope_set& requested, const exchange_context& context,
-                                               const scope_checker_ref& checker) {
-    if (context.granted == nullptr) return requested;
-    const auto is_covered = [&](std::string_view scope) {
-        return context.granted->contains(scope) ||
-               (context.settings.services.has_scope(scope) && checker.covers(*context.granted, scope));
+TOLLGATE_DECL std::string to_text(const prompt_set& prompts) {
+    std::string text;
+    const auto add = [&](bool is_set, std::string_view value) {
+        if (is_set) text.append(text.empty() ? "" : " ").append(value);
     };
-    return requested.for_each(is_covered) ? *context.granted : requested;
+    add(prompts.none, "none");
+    add(prompts.login, "login");
+    add(prompts.consent, "consent");
+    add(prompts.select_account, "select_account");
+    return text;
 }
 
-/// Returns the error for a code that was not redeemed.
-[[nodiscard]] inline judged_exchange refuse_code(const redeemed_code& refused) {
-    if (refused.result == redemption_result::reused) return reused_secret{invalid_code(refused.result), refused.user};
-    return invalid_code(refused.result);
+TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= limits::client_id_bytes_max &&
+           std::all_of(text.begin(), text.end(), tollgate::detail::is_visible_ascii);
 }
 
-/// Exchanges a code for a pair of tokens in one store verb, so that any failure before leaves the code as it was. A code that was not
-/// redeemed is returned as the store did.
-[[nodiscard]] inline result<std::variant<token_response, redeemed_code>> redeem(const code_exchange& exchange,
-                                                                                const exchange_context& context,
-                                                                         const oauth_store_ref& grants, const random_source_ref& random) {
-    const auto access = tollgate::new_secret(secret_kind::access_token, random);
-    const auto refresh = tollgate::new_secret(secret_kind::refresh_token, random);
-    if (!access || !refresh) return random_source_error();
-    const auto& lifetimes = context.settings;
-    const auto redeemed = grants.redeem_code({
-        .code_digest = exchange.code_digest,
-        .application = context.client.id,
-        .redirect_uri = exchange.redirect_uri,
-        .code_challenge = exchange.code_challenge,
-        .now = context.now,
-        .tokens = {.access_digest = digest_of(*access),
-                   .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
-                   .refresh_digest = digest_of(*refresh),
-                   .refresh_expires_at = context.now + lifetimes.oauth.refresh_token_lifetime,
-                   .refresh_ends_at = context.now + lifetimes.oauth.refresh_token_end},
-        .resources = context.resources,
-        .grace = exchange.grace,
-    });
-    if (!redeemed) return redeemed.error();
-    if (redeemed->result != redemption_result::redeemed) return *redeemed;
-    return token_response{*access, lifetimes.oauth.access_token_lifetime, redeemed->scopes, *refresh, redeemed->user};
+TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
+    auto client_id = sent.find("client_id");
+    if (!client_id || !is_client_id_text(*client_id) || sent.is_repeated("client_id")) return std::nullopt;
+    return client_id;
 }
 
-[[nodiscard]] inline result<judged_exchange> exchange_code(const code_exchange& exchange, const exchange_context& context,
-                                                           const oauth_store_ref& grants, const random_source_ref& random) {
-    if (const auto failed = check_redirect_uri(exchange, context.client)) return *failed;
-    auto redeemed = redeem(exchange, context, grants, random);
-    if (!redeemed) return std::move(redeemed).error();
-    if (const auto* refused = std::get_if<redeemed_code>(&*redeemed)) return refuse_code(*refused);
-    return std::get<token_response>(*std::move(redeemed));
+TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
+                                              const service_catalog& services, const resource_list& resources) {
+    if (client.type == client_type::public_client && client.redirect_urls.empty()) return page_failure::no_redirect_url;
+    if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
+    auto redirect_uri = sent.find("redirect_uri");
+    if (!redirect_uri && client.redirect_urls.size() != 1) return page_failure::missing_redirect;
+    auto redirect = choose_redirect(client, redirect_uri);
+    if (!redirect) return page_failure::unregistered_redirect;
+
+    // With two states it is unknown which of them the application would compare, so no state is returned.
+    auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
+    if (auto fault = detail::find_fault(client, sent, state))
+        return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
+
+    const auto scope = sent.find("scope");
+    const auto scopes = scope ? parse_known_scopes(*scope, services) : std::optional{client.default_scopes};
+    if (!scopes) return redirect_failure{std::move(*redirect), unknown_scope(), std::move(state)};
+    auto requested = resources.read(sent);
+    if (auto* unknown = std::get_if<failure>(&requested))
+        return redirect_failure{std::move(*redirect), std::move(*unknown), std::move(state)};
+    const auto& targets = std::get<resource_set>(requested);
+    const auto urls = resources.urls_of(targets);
+    auto hint = sent.find("login_hint");
+    if (hint && !tollgate::detail::is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
+    return authorization_request{.client = std::move(client),
+                                 .redirect = std::move(*redirect),
+                                 .redirect_uri = std::move(redirect_uri),
+                                 .scopes = *scopes,
+                                 .resources = targets,
+                                 .resource_urls = {urls.begin(), urls.end()},
+                                 .state = std::move(state),
+                                 .code_challenge = sent.find("code_challenge"),
+                                 .prompt = parse_prompts(sent.find("prompt").value_or("")).value_or(prompt_set{}),
+                                 .login_hint = std::move(hint)};
 }
 
-/// The response to a device's poll. What the user approved is a code with the digest of the device's.
-[[nodiscard]] inline result<judged_exchange> exchange_device_code(const device_exchange& exchange, const exchange_context& context,
-                                                                  const oauth_store_ref& grants, const random_source_ref& random) {
-    const auto found = grants.find_device_code(exchange.device_digest);
-    if (!found) return found.error();
-    if (!*found || (*found)->application != context.client.id) return unknown_device_code();
-    if ((*found)->state != device_code_state::approved) return unapproved_device_code(**found, context.now);
-    // A device whose response was lost polls again.
-    auto redeemed = redeem({.code_digest = exchange.device_digest,
-                            .redirect_uri = {},
-                            .code_challenge = {},
-                            .grace = context.settings.oauth.rotation_grace},
-                           context, grants, random);
-    if (!redeemed) return std::move(redeemed).error();
-    const auto* refused = std::get_if<redeemed_code>(&*redeemed);
-    if (refused == nullptr) return std::get<token_response>(*std::move(redeemed));
-    // An expired code may have been deleted.
-    const bool is_over = refused->result == redemption_result::unknown && has_expired(**found, context.now);
-    if (refused->result == redemption_result::expired || is_over) return expired_device_code();
-    return refuse_code(*refused);
+TOLLGATE_DECL result<application_id> store_described(const application& described, const oauth_store_ref& applications,
+                                                     const account_service_settings& settings, const observer_ref& observer, instant now) {
+    const auto known = applications.find_application(described.client_id);
+    if (!known) return known.error();
+    if (*known) {
+        if ((*known)->redirect_urls == described.redirect_urls && (*known)->name == described.name) return (*known)->id;
+        const auto changed = applications.change_application(no_owner, (*known)->id,
+                                                             application_fields{.name = described.name,
+                                                                                .website = described.website,
+                                                                                .description = {},
+                                                                                .redirect_urls = described.redirect_urls,
+                                                                                .default_scopes = described.default_scopes});
+        if (!changed) return changed.error();
+        return (*known)->id;
+    }
+    remove_unused_applications(applications, observer, now);
+    auto created = applications.create_application({.owner = no_owner,
+                                                    .client_id = described.client_id,
+                                                    .secret_digest = {},
+                                                    .name = described.name,
+                                                    .website = described.website,
+                                                    .description = {},
+                                                    .redirect_urls = described.redirect_urls,
+                                                    .created_at = now,
+                                                    .type = described.type,
+                                                    .registration = described.registration,
+                                                    .default_scopes = described.default_scopes},
+                                                   settings.oauth.unowned_applications_max);
+    if (!created && created.error().kind == error_kind::conflict)  // another user was faster
+        if (const auto stored = applications.find_application(described.client_id); stored && *stored) return (*stored)->id;
+    if (!created && created.error().kind == error_kind::invalid)
+        return unavailable("there are as many applications without an owner as the settings allow");
+    return created;
 }
 
-/// A token for the accounts of the application's owner, if the owner has allowed that.
-[[nodiscard]] inline result<judged_exchange> issue_owner_token(const owner_exchange& exchange, const exchange_context& context,
-                                                               const oauth_store_ref& grants, const random_source_ref& random) {
-    if (!exchange.scopes.for_each([&](std::string_view scope) { return context.settings.services.has_scope(scope); }))
-        return unknown_scope();
-    const auto access = tollgate::new_secret(secret_kind::access_token, random);
-    if (!access) return random_source_error();
-    const auto lifetime = context.settings.oauth.access_token_lifetime;
-    const auto created = grants.create_access_token({.user = context.client.owner,
-                                                     .application = context.client.id,
-                                                     .token_digest = digest_of(*access),
-                                                     .scopes = exchange.scopes,
-                                                     .created_at = context.now,
-                                                     .expires_at = context.now + lifetime,
-                                                     .for_owner = true,
-                                                     .resources = context.resources});
-    if (!created) return created.error();
-    if (!*created)
-        return failure{error_code::unauthorized_client,
-                       "The owner of the application has not allowed it to access their own account."};
-    return token_response{*access, lifetime, exchange.scopes, std::nullopt, context.client.owner};
-}
-
-/// The replacement of a refresh token, for clients whose refresh tokens are replaced by their use; empty if the random source
-/// fails.
-[[nodiscard]] inline std::optional<token_rotation> new_rotation(std::string_view refresh_token, const account_service_settings& settings,
-                                                                const random_source_ref& random) {
-    std::array<std::byte, 32> bytes;
-    if (!random.fill(bytes)) return std::nullopt;
-    const auto seed = digest::from_bytes(std::bit_cast<std::array<std::uint8_t, 32>>(bytes));
-    return token_rotation{.family_digest = digest_of(family_of(refresh_token)),
-                          .successor_digest = digest_of(make_successor(refresh_token, seed)),
-                          .successor_seed = seed,
-                          .grace = settings.oauth.rotation_grace};
-}
-
-/// A new access token for a refresh token, which stays valid or is replaced.
-[[nodiscard]] inline result<judged_exchange> refresh_tokens(const refresh_exchange& exchange, const exchange_context& context,
-                                                            const oauth_store_ref& grants, const random_source_ref& random,
-                                                            const scope_checker_ref& checker) {
-    const auto access = tollgate::new_secret(secret_kind::access_token, random);
-    if (!access) return random_source_error();
-    const auto& lifetimes = context.settings;
-    std::optional<token_rotation> rotation;
-    if (context.client.type == client_type::public_client || lifetimes.oauth.rotates_all_refresh_tokens) {
-        rotation = oauth::new_rotation(exchange.refresh_token, lifetimes, random);
-        if (!rotation) return random_source_error();
-    }
-    const auto refreshed = grants.refresh_access_token({
-        .refresh_digest = digest_of(exchange.refresh_token),
-        .application = context.client.id,
-        .narrowed = exchange.narrowed,
-        .covering = exchange.narrowed ? covering_scopes(*exchange.narrowed, context, checker) : scope_set{},
-        .now = context.now,
-        .access_digest = digest_of(*access),
-        .access_expires_at = context.now + lifetimes.oauth.access_token_lifetime,
-        .refresh_lifetime = lifetimes.oauth.refresh_token_lifetime,
-        .rotation = rotation,
-        .resources = context.resources,
-    });
-    if (!refreshed) return refreshed.error();
-    switch (refreshed->result) {
-        case refresh_result::refreshed: break;
-        case refresh_result::unknown: return invalid_refresh_token();
-        case refresh_result::too_wide:
-            return failure{error_code::invalid_scope, "scope exceeds the granted scopes."};
-        case refresh_result::wrong_resource: return wrong_resource();
-        case refresh_result::reused:
-            return reused_secret{{error_code::invalid_grant,
-                                  "The refresh token had already been replaced. Since it may have been stolen, the "
-                                  "user's authorization has been revoked."},
-                                 refreshed->revoked_user};
-    }
-    token_response issued{*access, lifetimes.oauth.access_token_lifetime, refreshed->scopes, std::nullopt, std::nullopt};
-    if (refreshed->successor_seed)
-        issued.refresh_token = make_successor(exchange.refresh_token, *refreshed->successor_seed);
-    return issued;
-}
-
-/// Any grant_type (RFC 6749 section 3.2).
-[[nodiscard]] inline result<judged_exchange> issue_tokens(const parameters& sent, const exchange_context& context,
-                                                          const oauth_store_ref& grants, const random_source_ref& random,
-                                                          const scope_checker_ref& checker) {
-    if (context.client.type == client_type::resource_server) return no_tokens_for_resource_server();
-    auto exchange = read_exchange(sent);
-    if (const auto* code = std::get_if<code_exchange>(&exchange)) return exchange_code(*code, context, grants, random);
-    if (const auto* refresh = std::get_if<refresh_exchange>(&exchange))
-        return refresh_tokens(*refresh, context, grants, random, checker);
-    if (const auto* device = std::get_if<device_exchange>(&exchange))
-        return exchange_device_code(*device, context, grants, random);
-    if (const auto* owner = std::get_if<owner_exchange>(&exchange)) return issue_owner_token(*owner, context, grants, random);
-    return std::get<failure>(std::move(exchange));
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_HPP
-
-// <tollgate/oauth/detail/token_response.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
-#define TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// The documentation of OAuth errors, such as `{auth_url}/docs/oauth/`.
-inline constexpr pipeline::topic about_oauth{"oauth"};
-
-/// An error response with the members of RFC 6749 section 5.2 and of the Error object.
-struct failure_response {
-    http::status status = http::status::bad_request;
-    const oauth::failure& failure;
-    std::string_view documentation_url;  ///< see `pipeline::topic_url`
-    pipeline::topic about = about_oauth;
-};
-TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed);
-
-/// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
-TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url);
-
-/// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view documentation_url);
-
-/// The fields of a JSON response with secrets, which must not be cached (RFC 6749 section 5.1). The second field is for HTTP/1.0.
-inline void add_no_store_fields(http::response& response) {
-    response.add_prepared_lines(pipeline::json_field_lines);
-    response.add("Pragma", "no-cache");
-}
-
-/// RFC 6749 section 5.1.
-TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued);
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_HPP
-
-// <tollgate/oauth/detail/client_endpoints.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
-#define TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// Client credentials (RFC 6749 section 2.3.1). A public client sends its client_id alone (section 3.2.1).
-struct client_credentials {
-    std::string client_id;
-    std::string client_secret = {};
-
-    friend bool operator==(const client_credentials&, const client_credentials&) = default;
-};
-
-/// A request that cannot be read, and the status of its response.
-struct refused_request {
-    failure reason;
-    http::status status = http::status::bad_request;
-};
-
-/// Reads the credentials from the Authorization field, where both parts are form-encoded, or from the body. Both are
-/// accepted if they are equal. Refuses a request without a client_id, and says where it should be.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(
-    const http::request& request, const parameters& sent);
-
-/// Returns true if the Authorization field is repeated or is not Basic, so that the request fails whatever its body says. Other credentials
-/// in it may contradict those in the body, which is another error.
-[[nodiscard]] TOLLGATE_DECL bool has_unusable_authorization(const http::request& request);
-
-/// Returns true if the credentials can be valid.
-[[nodiscard]] TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept;
-
-/// The reason why a client is not authenticated. Only guesses of a secret are counted.
-enum class client_fault : std::uint8_t {
-    unknown_client,  ///< no secret was sent, and there is no such application
-    missing_secret,  ///< the application has a secret
-    needless_secret,  ///< a public client sent a secret
-    needs_secret,  ///< a public client, at an endpoint for clients with a secret
-    wrong_secret,
-    unknown_with_secret,  ///< there is no such application, which is not revealed to those who sent a secret
-};
-/// Returns true if the fault may be a guess of a secret.
-[[nodiscard]] constexpr bool may_be_guess(client_fault fault) noexcept {
-    return fault == client_fault::wrong_secret || fault == client_fault::unknown_with_secret;
-}
-[[nodiscard]] TOLLGATE_DECL failure to_failure(client_fault fault);
-
-/// The application with these credentials: of a confidential client with its secret, of a public one without any.
-[[nodiscard]] inline result<std::variant<application, client_fault>> authenticate_client(const client_credentials& credentials,
-                                                                                         const oauth_store_ref& applications) {
-    const bool has_secret = !credentials.client_secret.empty();
-    const auto unknown = has_secret ? client_fault::unknown_with_secret : client_fault::unknown_client;
-    if (!is_client_id_text(credentials.client_id)) return unknown;
-    auto found = applications.find_application(credentials.client_id);
-    if (!found) return std::move(found).error();
-    if (!*found) return unknown;
-    application& client = **found;
-    if (client.type == client_type::public_client) {
-        if (has_secret) return client_fault::needless_secret;
-        return std::move(client);
-    }
-    if (!has_secret) return client_fault::missing_secret;
-    const auto presented = digest_of(credentials.client_secret);
-    if (client.secret_digest != presented && client.older_secret_digest != presented) return client_fault::wrong_secret;
-    return std::move(client);
-}
-
-/// A request to an endpoint for applications, parsed but not authenticated.
-struct client_request {
-    parameters sent;
-    client_credentials credentials;
-};
-
-/// Refuses a malformed body, a repeated parameter, and credentials that are missing, malformed or contradictory.
-[[nodiscard]] TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request);
-
-/// Returns true if this is a refresh with a well-formed token.
-[[nodiscard]] TOLLGATE_DECL bool is_refresh(const parameters& sent);
-
-/// 401, or 429 if the request was counted and the address has used up its window (RFC 6749 section 5.2). The challenge is sent only
-/// to clients that used the Authorization field.
-TOLLGATE_DECL void respond_invalid_client(const http::request& request, const limit_decision& window, client_fault fault, instant now,
-                                          http::response& response, std::string_view documentation_url);
-
-/// The challenge of a 401 (RFC 6749 section 5.2).
-TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response);
-
-/// 429 with Retry-After, where failures have used up the window of the client's address.
-TOLLGATE_DECL void write_rate_limited(http::response& response, const failure& failed, const limit_decision& window, instant now,
-                                      std::string_view documentation_url);
-
-/// 429, and when the client may try again.
-TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
-                                    std::string_view description);
-
-/// The introspection response for a token (RFC 7662 section 2.2). `token`: null unless the caller may ask about it.
-TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer,
-                                       const resource_list& resources);
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_HPP
-
-// <tollgate/oauth/detail/client_rows.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ROWS_HPP
-#define TOLLGATE_OAUTH_DETAIL_CLIENT_ROWS_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// What an endpoint for applications keeps for one request.
-struct kept_client final : pipeline::kept_data {
-    [[nodiscard]] oauth_outcome outcome() const noexcept override { return noted.outcome(); }
-
-    oauth::endpoint endpoint = oauth::endpoint::none;
-    noted_outcome noted{};
-    parameters sent{http::form_fields{{}}};
-    client_credentials credentials{};
-    std::optional<application> client{};   ///< set exactly if the credentials are right
-    std::optional<client_fault> fault{};   ///< set exactly if they are not
-    bool is_stopped = false;               ///< the application is suspended, or its owner is not active
-    std::optional<oauth_token> token{};    ///< the refresh token, or the token to describe
-    resource_set resources{};
-    std::optional<failure> refused{};      ///< why no tokens are issued
-    std::optional<token_response> issued{};
-    bool is_disabled = false;              ///< the user of the issued tokens
-};
-
-/// The functions of the rows of endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC
-/// 7662), device authorization (RFC 8628), and of the metadata.
-struct client_rules {
-    using call = pipeline::call;
-    using progress = pipeline::progress;
-    using step = pipeline::step;
-
-    static kept_client& kept(const call& one) noexcept { return static_cast<kept_client&>(*one.state.kept); }
-    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
-
-    // The callers are applications.
-
-    static void read(call& one) {
-        kept(one).client.reset();
-        kept(one).fault.reset();
-        one.state.auth.state = pipeline::auth_state::unchecked;
-    }
-    static progress find(call& one) {
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        kept_client& state = kept(one);
-        auto& auth = one.state.auth;
-        auto found = authenticate_client(state.credentials, store);
-        if (!found) {
-            auth.fail(std::move(found).error());
-            return progress::goes_on;
-        }
-        if (auto* client = std::get_if<application>(&*found)) state.client = std::move(*client);
-        else state.fault = std::get<client_fault>(*found);
-        // A public client is not authenticated, so it gets no information about tokens.
-        if (state.client && state.endpoint == endpoint::introspection && state.client->type == client_type::public_client) {
-            state.client.reset();
-            state.fault = client_fault::needs_secret;
-        }
-        auth.state = state.client ? pipeline::auth_state::authenticated : pipeline::auth_state::bad_credentials;
-        return progress::goes_on;
-    }
-    /// An application that is suspended, or whose owner is not active, may only revoke.
-    static progress find_user(call& one) {
-        kept_client& state = kept(one);
-        if (!state.client || state.endpoint == endpoint::revocation) return progress::goes_on;
-        const bool has_user = !state.client->suspended && state.client->owner != no_owner;
-        if (has_user && must_wait_for_user(one)) return progress::waits;
-        const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(one).sessions(), user); });
-        if (stopped) state.is_stopped = *stopped;
-        else one.state.auth.fail(stopped.error());
-        return progress::goes_on;
-    }
-    static constexpr pipeline::caller_rule callers{.in_body = true,
-                                                   .work = http::work_kind::credentials,
-                                                   .read = &read,
-                                                   .find = &find,
-                                                   .record_use = nullptr,
-                                                   .user_work = http::work_kind::sessions,
-                                                   .find_user = &find_user};
-
-    /// Counts a guess against the window of the client's address. The responses to other requests show that window.
-    static progress count(call& one) {
-        if (one.state.auth.state == pipeline::auth_state::unchecked) return progress::goes_on;
-        const auto& fault = kept(one).fault;
-        return count_address(one, fault && may_be_guess(*fault));
-    }
-    static progress count_address(call& one, bool counts) {
-        const bool is_done = pipeline::count_in(one.policies.limiter(), limit_key::of(one.state.client), part(one).settings().anonymous_quota,
-                                                counts, one.thread, one.state);
-        if (!is_done) return progress::waits;
-        if (!counts) one.state.limit->admitted = true;  // others may have used the window up
-        return progress::goes_on;
-    }
-    static constexpr pipeline::limit_rule guesses{&count};
-
-    /// Counts requests without a User-Agent.
-    static progress count_refused(call& one) { return one.state.user_agent_accepted ? progress::goes_on : count_address(one, true); }
-    static constexpr pipeline::limit_rule refused_requests{&count_refused};
-
-    // Bodies are forms or JSON objects.
-
-    static progress read_body(call& one) {
-        const bool has_arrived = one.request.body_state != http::body_state::pending;
-        if (!has_arrived && !has_unusable_authorization(one.request) && !parameters::check_head(one.request)) return progress::goes_on;
-        auto read = read_client_request(one.request);
-        if (const auto* refused = std::get_if<refused_request>(&read)) {
-            if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(one.request, one.response);
-            if (refused->status == http::status::unauthorized) add_client_challenge(one.request, one.response);
-            return refuse(one, refused->reason, refused->status);
-        }
-        auto& [sent, credentials] = std::get<client_request>(read);
-        kept(one).noted.note_client(credentials.client_id);
-        kept(one).sent = std::move(sent);
-        kept(one).credentials = std::move(credentials);
-        return progress::goes_on;
-    }
-    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &read_body, .read = nullptr};
-
-    // Errors are OAuth errors, with the members of the Error object.
-
-    static void reject(call& one, const pipeline::rejection& reason) {
-        const auto url = part(one).documentation_url();
-        if (!one.state.user_agent_accepted) return write_missing_user_agent(one.response, *one.state.limit, one.state.now, url);
-        if (reason.status == http::status::unauthorized) return reject_client(one);
-        if (!one.state.allowed.empty()) return write_unsupported_method(one, reason);
-        pipeline::write_error(one.response, reason.status, reason.message, url, reason.documentation);
-    }
-    static void write_unsupported_method(call& one, const pipeline::rejection& reason) {
-        const failure failed{error_code::invalid_request, "Method not allowed. See the Allow header."};
-        if (one.state.kept != nullptr) kept(one).noted.error = failed.code;
-        write_failure(one.response, {.status = reason.status, .failure = failed, .documentation_url = part(one).documentation_url()});
-    }
-    /// A deleted application gets the same answer to its refresh token as after a revocation by the user, instead of `invalid_client`.
-    static void reject_client(call& one) {
-        kept_client& state = kept(one);
-        const client_fault fault = *state.fault;
-        const bool is_unknown = fault == client_fault::unknown_client || fault == client_fault::unknown_with_secret;
-        const bool is_admitted = !may_be_guess(fault) || one.state.limit->admitted;
-        if (is_admitted && is_unknown && state.endpoint == endpoint::token && is_refresh(state.sent) && are_well_formed(state.credentials)) {
-            refuse(one, invalid_refresh_token());
-            return;
-        }
-        state.noted.error = error_code::invalid_client;
-        respond_invalid_client(one.request, *one.state.limit, fault, one.state.now, one.response, part(one).documentation_url());
-    }
-    static void fail(call& one, const error& failure) {
-        if (one.state.kept != nullptr) kept(one).noted.error = to_failure(failure).code;
-        write_server_error(one.response, failure, part(one).documentation_url());
-    }
-    static void add_fields(call& one) {
-        const auto& settings = part(one).settings();
-        if (!one.state.limit)
-            one.state.limit = pipeline::peek_or_unused(one.policies.limiter(), limit_key::of(one.state.client), settings.anonymous_quota,
-                                                       one.state.now);
-        pipeline::add_rate_limit_fields(one.response, *one.state.limit);
-        pipeline::add_transport_security(one.response, settings.auth_url);
-        if (!one.state.pattern.empty()) http::add_cors_fields(settings.cors_origins, one.request, one.response);
-        http::add_request_id(one.response, one.observed().id());
-    }
-    static constexpr pipeline::response_form form{&reject, &fail, &add_fields};
-
-    // The endpoints.
-
-    static result<progress> respond_metadata(call& one) {
-        one.response.add_prepared_lines(pipeline::json_field_lines);
-        one.response.body() = part(one).metadata();
-        return progress::responded;
-    }
-    static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
-
-    static result<progress> check_stopped(call& one) {
-        if (kept(one).is_stopped) return refuse(one, {error_code::unauthorized_client, "The application is suspended."});
-        return progress::goes_on;
-    }
-
-    /// What a request for tokens names: the refresh token, and the resources. Counts the request.
-    static result<progress> find_grant(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        if (is_refresh(state.sent) && !state.token) {
-            if (store.may_block() && !one.may_wait()) return progress::waits;
-            auto found = find_refresh_token(store, state);
-            if (!found) return std::move(found).error();
-            state.token = *std::move(found);
-            if (state.token && (!admit_token(one, state.token->user) || !admit_client(one))) return progress::responded;
-        }
-        if (state.sent.find("grant_type") == "client_credentials" && state.client->type == client_type::confidential &&
-            (!admit_token(one, state.client->owner) || !admit_client(one)))
-            return progress::responded;
-        if (state.sent.find("grant_type") == device_grant_type && polls_too_soon(one))
-            return refuse(one, {error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."});
-        auto requested = part(one).resources().read(state.sent);
-        if (const auto* unknown = std::get_if<failure>(&requested)) return refuse(one, *unknown);
-        state.resources = std::get<resource_set>(requested);
-        return progress::goes_on;
-    }
-    /// The user of a refresh token.
-    static result<progress> check_token_user(call& one) {
-        const auto& token = kept(one).token;
-        if (!token) return progress::goes_on;
-        if (must_wait_for_user(one)) return progress::waits;
-        const auto active = is_active(part(one).sessions(), token->user);
-        if (!active) return active.error();
-        if (!*active) return refuse(one, invalid_refresh_token());
-        return progress::goes_on;
-    }
-    static result<progress> issue(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        const exchange_context exchange{*state.client, part(one).settings(), one.state.now, state.resources,
-                                        state.token ? &state.token->scopes : nullptr};
-        auto judged = issue_tokens(state.sent, exchange, store, one.policies.random(), one.policies.scope_checker());
-        if (!judged && judged.error().kind == error_kind::too_many_requests)
-            return refuse_for_now(one, judged.error().retry_at, judged.error().message);
-        if (!judged) return std::move(judged).error();
-        if (auto* error = std::get_if<failure>(&*judged)) state.refused = std::move(*error);
-        else if (auto* reused = std::get_if<reused_secret>(&*judged)) {
-            if (reused->user)
-                one.policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, state.client->name,
-                                                     one.state.client, one.state.now});
-            state.refused = std::move(reused->reason);
-        } else state.issued = std::get<token_response>(*std::move(judged));
-        return progress::goes_on;
-    }
-    /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
-    static result<progress> refuse_exchange(call& one) {
-        const auto& refused = kept(one).refused;
-        if (!refused) return progress::goes_on;
-        if (kept(one).client->type != client_type::public_client || refused->code != error_code::invalid_grant) return refuse(one, *refused);
-        if (count_address(one, true) == progress::waits) return progress::waits;
-        if (one.state.limit->admitted) return refuse(one, *refused);
-        kept(one).noted.error = refused->code;
-        write_rate_limited(one.response,
-                           {refused->code, "API rate limit exceeded by requests with invalid codes and tokens. Wait until the time "
-                                           "in X-RateLimit-Reset."},
-                           *one.state.limit, one.state.now, part(one).documentation_url());
-        return progress::responded;
-    }
-    /// The user is known only after the code was redeemed, which cannot be undone. If the lookup fails, the tokens are kept: the API checks
-    /// the user again with each request.
-    static result<progress> check_new_user(call& one) {
-        kept_client& state = kept(one);
-        if (!state.issued->new_user) return progress::goes_on;
-        if (must_wait_for_user(one)) return progress::waits;
-        const auto active = is_active(part(one).sessions(), *state.issued->new_user);
-        if (!active) one.observed().report(one.policies, active.error());
-        state.is_disabled = active && !*active;
-        return progress::goes_on;
-    }
-    static result<progress> respond_tokens(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        const token_response& issued = *state.issued;
-        if (state.is_disabled) {
-            if (auto done = revoke(store, state, issued.access_token); !done) return std::move(done).error();
-            if (issued.refresh_token)
-                if (auto done = revoke(store, state, *issued.refresh_token); !done) return std::move(done).error();
-            return refuse(one, {error_code::invalid_grant, "The user's account is disabled."});
-        }
-        write_tokens(one.response, issued);
-        const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, one.policies.observer(), one.state.now, rows_added);
-        return progress::responded;
-    }
-    static constexpr step token_steps[]{{http::work_kind::other, &check_stopped},
-                                        {http::work_kind::token_endpoint, &find_grant},
-                                        {http::work_kind::sessions, &check_token_user},
-                                        {http::work_kind::token_endpoint, &issue, true},
-                                        {http::work_kind::limits, &refuse_exchange},
-                                        {http::work_kind::sessions, &check_new_user},
-                                        {http::work_kind::token_endpoint, &respond_tokens}};
-
-    /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
-    static result<progress> respond_revocation(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        const auto token = state.sent.find("token");
-        if (!token) return refuse(one, missing_parameter("token"));
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
-        result<bool> done = false;
-        if (is_refresh_token || is_well_formed(secret_kind::access_token, *token)) done = revoke(store, state, *token);
-        // A token that was replaced is also accepted: its response may have been lost.
-        if (done && !*done && is_refresh_token) done = revoke(store, state, family_of(*token));
-        if (!done) return std::move(done).error();
-        // The content is ignored (section 2.2), but some clients expect JSON.
-        one.response.add_prepared_lines(pipeline::json_field_lines);
-        one.response.body() = "{}";
-        return progress::responded;
-    }
-    static constexpr step revocation_steps[]{{http::work_kind::token_endpoint, &respond_revocation}};
-
-    /// Reports a token as not active unless it is valid and either the client's own, or an access token and the client is a resource
-    /// server.
-    static result<progress> find_token(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        const auto token = state.sent.find("token");
-        if (!token) return refuse(one, missing_parameter("token"));
-        if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
-            return progress::goes_on;
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        auto found = store.find_oauth_token(digest_of(*token));
-        if (!found) return std::move(found).error();
-        const bool may_introspect = *found && one.state.now < (*found)->expires_at &&
-                                    ((*found)->application == state.client->id ||
-                                     (state.client->type == client_type::resource_server && !(*found)->is_refresh_token));
-        if (may_introspect) state.token = *std::move(found);
-        return progress::goes_on;
-    }
-    static result<progress> respond_introspection(call& one) {
-        auto& token = kept(one).token;
-        if (token) {
-            if (must_wait_for_user(one)) return progress::waits;
-            const auto active = is_active(part(one).sessions(), token->user);
-            if (!active) return active.error();
-            if (!*active) token.reset();
-        }
-        write_introspection(one.response, token ? &*token : nullptr, part(one).settings().auth_url, part(one).resources());
-        return progress::responded;
-    }
-    static constexpr step introspection_steps[]{{http::work_kind::other, &check_stopped},
-                                                {http::work_kind::token_endpoint, &find_token},
-                                                {http::work_kind::sessions, &respond_introspection}};
-
-    /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
-    static result<progress> respond_device_authorization(call& one) {
-        kept_client& state = kept(one);
-        const auto& settings = part(one).settings();
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        const auto window = take_device_request(one);
-        if (!window.admitted) return refuse_for_now(one, window.resets_at, "Too many device codes were requested from this address.");
-        const auto requested = read_device_request(state.sent, *state.client, settings.services);
-        if (const auto* error = std::get_if<failure>(&requested)) return refuse(one, *error);
-
-        // A user's code is short enough to be drawn twice.
-        constexpr int draws_max = 3;
-        for (int draws = 1;; ++draws) {
-            const auto device = tollgate::new_secret(secret_kind::device_code, one.policies.random());
-            const auto user = new_user_code(one.policies.random());
-            if (!device || !user) return random_source_error();
-            auto created = store.create_device_code({.device_digest = digest_of(*device),
-                                                     .user_digest = digest_of_user_code(*user),
-                                                     .application = state.client->id,
-                                                     .scopes = std::get<scope_set>(requested),
-                                                     .requested_from = one.state.client.to_text(),
-                                                     .created_at = one.state.now,
-                                                     .expires_at = one.state.now + settings.oauth.device_code_lifetime});
-            if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
-            if (!created) return std::move(created).error();
-            write_device_response(one.response, {.device_code = *device, .user_code = *user, .settings = settings});
-            break;
-        }
-        remove_expired(store, one.policies.observer(), one.state.now, 1);
-        return progress::responded;
-    }
-    static constexpr step device_steps[]{{http::work_kind::other, &check_stopped},
-                                         {http::work_kind::token_endpoint, &respond_device_authorization}};
-
-    /// Responds with an error for the client.
-    static progress refuse(call& one, const failure& failed, http::status status = http::status::bad_request) {
-        kept(one).noted.error = failed.code;
-        write_failure(one.response, {.status = status, .failure = failed, .documentation_url = part(one).documentation_url()});
-        return progress::responded;
-    }
-    static progress refuse_for_now(call& one, instant retry_at, std::string_view description) {
-        kept(one).noted.error = error_code::temporarily_unavailable;
-        respond_too_many(retry_at, one.state.now, one.response, part(one).documentation_url(), description);
-        return progress::responded;
-    }
-
-private:
-    static bool must_wait_for_user(const call& one) noexcept {
-        const session_source_ref& sessions = part(one).sessions();
-        return sessions.knows_active_users() && sessions.may_block() && !one.may_wait();
-    }
-
-    static limit_decision take_device_request(const call& one) {
-        const auto& settings = part(one).settings().oauth;
-        window_limiter& limiter = part(one).device_limiter();
-        const ip_address& client = one.state.client;
-        auto window = limiter.take(limit_key::of(client), settings.device_requests, one.state.now);
-        if (client.is_v4() || !window.admitted) return window;
-        const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
-        window = limiter.take(site, settings.device_requests_of_site, one.state.now);
-        if (!window.admitted) return window;
-        const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
-        return limiter.take(network, settings.device_requests_of_network, one.state.now);
-    }
-
-    /// Revokes an access or refresh token of the client. Returns true if there was one.
-    static result<bool> revoke(const oauth_store_ref& store, const kept_client& state, std::string_view token) {
-        return store.revoke(oauth_token_revocation{digest_of(token), state.client->id});
-    }
-
-    /// The refresh token of the request, if it is one of the application's. Another application's attempt, which will fail, is not
-    /// counted against the grant.
-    static result<std::optional<oauth_token>> find_refresh_token(const oauth_store_ref& store, const kept_client& state) {
-        const auto sent = state.sent.find("refresh_token").value_or("");
-        auto token = store.find_oauth_token(digest_of(sent));
-        // A token that was replaced still gets access tokens during its grace period.
-        if (token && !*token) token = store.find_oauth_token(digest_of(family_of(sent)));
-        if (token && *token && (*token)->application != state.client->id) return std::optional<oauth_token>{};
-        return token;
-    }
-
-    /// Counts a request for an access token of this user. By the grant: neither a rotated token nor another authorization begins a new
-    /// window. False if it has been answered.
-    static bool admit_token(call& one, user_id user) {
-        const auto key = limit_key::of(user).in("tokens of application " + std::to_string(kept(one).client->id.value()));
-        return admit(one, key, part(one).settings().oauth.refreshes,
-                     "Too many requests for access tokens of this user. Use the tokens until they expire.");
-    }
-    /// Counts a request for an access token by its application. Only one with a valid secret or refresh token: anyone may send the
-    /// client_id of a public client.
-    static bool admit_client(call& one) {
-        const application& client = *kept(one).client;
-        const auto key = limit_key::of(client.owner).in("application " + std::to_string(client.id.value()));
-        return admit(one, key, part(one).settings().oauth.refreshes_of_client, "Too many requests for access tokens by this application.");
-    }
-    static bool admit(call& one, const limit_key& key, const quota& limit, std::string_view description) {
-        const auto window = part(one).grant_limiter().take(key, limit, one.state.now);
-        if (!window.admitted) refuse_for_now(one, window.resets_at, description);
-        return window.admitted;
-    }
-
-    /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window is shorter
-    /// than the interval by a second, which the network may take.
-    static bool polls_too_soon(const call& one) {
-        const kept_client& state = kept(one);
-        const auto code = state.sent.find("device_code");
-        if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
-        const auto key = limit_key::of(state.client->owner).in(std::string{*code}.append(state.client->client_id.view()));
-        const quota polls{1, (std::max)(part(one).settings().oauth.device_poll_interval - seconds{1}, seconds{1})};
-        return !part(one).grant_limiter().take(key, polls, one.state.now).admitted;
-    }
-};
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ROWS_HPP
-
-// <tollgate/oauth/detail/metadata.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_METADATA_HPP
-#define TOLLGATE_OAUTH_DETAIL_METADATA_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// Authorization server metadata (RFC 8414): a JSON object. `languages` are those of the pages.
-[[nodiscard]] TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings,
-                                                      std::span<const std::string_view> languages);
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_METADATA_HPP
-
-// <tollgate/oauth/detail/consent.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
-#define TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// What the user chose on a consent form; `other_user`: to sign in as somebody else.
-enum class decision : std::uint8_t { allow, deny, other_user, none };
-[[nodiscard]] TOLLGATE_DECL decision read_decision(const parameters& sent);
-
-/// The error page of a failure.
-[[nodiscard]] TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept;
-
-/// The redirect_uri of a request that was refused because of it, and what to compare it with.
-TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_texts& texts, std::string_view redirect_uri);
-
-/// The purposes of consent forms, for their form tokens.
-inline constexpr std::string_view consent_purpose = "oauth/consent";
-inline constexpr std::string_view sign_in_purpose = "oauth/sign_in";
-
-/// The text that a form token of this request covers.
-[[nodiscard]] TOLLGATE_DECL std::string signed_text_of(const authorization_request& request);
-
-/// What a code is derived from, so that submitting a form twice gives the same code.
-struct code_derivation {
-    std::string_view key;   ///< secret: a session's
-    web::form_nonce nonce;  ///< the form's
-    user_id user;
-    std::string_view signed_text;
-};
-[[nodiscard]] TOLLGATE_DECL secret_text make_code(const code_derivation& derivation);
-
-/// The sign-in part of a consent form.
-struct sign_in_part {
-    std::string_view login;  ///< the login that the user submitted
-    const web::form_faults& faults;
-};
-
-/// The field of the consent form's buttons.
-inline constexpr std::string_view decision_name = "decision";
-
-struct consent_view {
-    const page_texts& texts;
-    std::string_view operator_name;  ///< name of the site's operator
-    const web::scope_text_list& scopes;
-    const authorization_request& request;
-    std::string_view url;         ///< URL of this page
-    std::string_view form_token;
-    const sign_in_part* sign_in;  ///< null if signed in
-    std::string_view login = {};  ///< login of the user
-    bool can_sign_out = false;
-    bool shows_resources = false;  ///< there are several, so the user sees which are requested
-    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
-};
-
-/// Writes the reason for displaying a form again; nothing if `text` is empty.
-TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text);
-/// Writes the application and the scopes that it requests, on this page and on that of a device. `asks` is the first sentence.
-TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
-                                const scope_set& scopes, const web::scope_text_list& scope_texts);
-/// Writes the name of the signed-in user, and the buttons.
-TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
-                                  std::string_view login, bool can_sign_out);
-
-[[nodiscard]] TOLLGATE_DECL std::string consent_title(const consent_view& view);
-TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view);
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_CONSENT_HPP
-
-// <tollgate/oauth/detail/kept_oauth_page.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_KEPT_OAUTH_PAGE_HPP
-#define TOLLGATE_OAUTH_DETAIL_KEPT_OAUTH_PAGE_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// What a page of OAuth keeps for one request.
-struct kept_oauth_page final : web::kept_page {
-    [[nodiscard]] oauth_outcome outcome() const noexcept override { return noted.outcome(); }
-
-    oauth::endpoint endpoint = oauth::endpoint::none;
-    noted_outcome noted{};
-    parameters sent{http::form_fields{{}}};    ///< of the form or the query
-    std::optional<std::string> client_id{};    ///< the client_id, if there is exactly one that can exist
-    std::optional<application> client{};       ///< the application as the store knows it
-    bool is_stopped = false;                   ///< it is suspended, or its owner is not active
-    std::optional<std::variant<application, document_failure>> described{};  ///< the application as its document describes it
-};
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_KEPT_OAUTH_PAGE_HPP
-
-// <tollgate/oauth/detail/redirect.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
-#define TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// Returns true if a text can be a redirect URL in a `Location` header: visible ASCII without a fragment (RFC 6749 section
-/// 3.1.2), so that a query can be appended.
-[[nodiscard]] TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept;
-
-/// Returns true if `redirect_uri` equals the registered URL, as it was registered or in its normalized form, byte for byte (RFC 6749
-/// section 3.1.2.3, RFC 9700 section 2.1).
-[[nodiscard]] TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri);
-
-/// Returns true if `redirect_uri` equals the registered URL, except for the port of `http` to the address 127.0.0.1 or ::1 (RFC 8252
-/// section 7.3).
-[[nodiscard]] TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri);
-
-/// Returns true if an application without a registered redirect URL may use `redirect_uri`: an absolute URL without user info, fragment and
-/// response parameters, with the origin of the application's website.
-[[nodiscard]] TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri);
-
-/// The URL to redirect to: `redirect_uri` if the application allows it, or the only registered one if the request has none.
-/// A public client has to register all (RFC 9700 section 2.1). Empty: show an error page and do not redirect.
-[[nodiscard]] TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
-                                                                       const std::optional<std::string>& redirect_uri);
-
-struct redirect_parameter {
-    std::string_view name;
-    std::string_view value;
-};
-
-/// Appends parameters to the query of `url`, which has no fragment, percent-encoded and in this order.
-[[nodiscard]] TOLLGATE_DECL std::string with_parameters(std::string_view url,
-                                                        std::span<const redirect_parameter> parameters);
-
-/// Where to redirect, and what every response includes.
-struct redirect_target {
-    std::string_view redirect;
-    const std::optional<std::string>& state;  ///< the state as sent; omitted if it was not sent
-    std::string_view issuer;                  ///< RFC 9207
-};
-
-/// RFC 6749 section 4.1.2.
-[[nodiscard]] TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view code);
-
-/// RFC 6749 section 4.1.2.1.
-[[nodiscard]] TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& error);
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_REDIRECT_HPP
-
-// <tollgate/web/detail/sign_in_form.hpp>
-#ifndef TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
-#define TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
-
-/// What all pages with a sign-in form share.
-namespace tollgate::inline v0::web {
-
-inline constexpr std::string_view login_name = "login";
-inline constexpr std::string_view password_name = "password";
-
-/// The missing fields. An attempt with any is not checked.
-[[nodiscard]] inline form_faults faults_of(const sign_in_attempt& typed, const sign_in_texts& texts) {
-    form_faults found;
-    if (typed.login.empty()) found.add(login_name, texts.login_missing);
-    if (typed.password.empty()) found.add(password_name, texts.password_missing);
-    return found;
-}
-
-/// The reason why the sign-in failed; empty if it succeeded.
-[[nodiscard]] inline form_faults faults_of(const sign_in_response& response, const sign_in_texts& texts) {
-    form_faults found;
-    if (response.result == sign_in_result::refused) found.add(password_name, texts.refused);
-    if (response.result == sign_in_result::throttled)
-        found.add(password_name, fill_in(texts.throttled, duration_text(response.retry_after, texts.durations)));
-    return found;
-}
-
-/// The two fields. `login` is the submitted value; a password is never sent back.
-inline void write_sign_in_fields(html_writer& html, std::string_view login, const form_faults& faults,
-                                 const page_texts& texts) {
-    write_text_field(
-        html,
-        {.name = login_name, .label = texts.sign_in.login, .value = login, .autocomplete = "username", .focused = login.empty()},
-        faults, texts.forms);
-    write_text_field(html,
-                     {.name = password_name,
-                      .label = texts.sign_in.password,
-                      .type = "password",
-                      .autocomplete = "current-password",
-                      .focused = !login.empty()},
-                     faults, texts.forms);
-}
-
-}  // namespace tollgate::web
-
-#endif  // TOLLGATE_WEB_DETAIL_SIGN_IN_FORM_HPP
-
-// <tollgate/oauth/detail/authorization_page.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
-#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// The authorization endpoint (RFC 6749 section 3.1), which asks a user to authorize an application. Refers to members
-/// of an authorization server, for the duration of a call.
-///
-/// If the redirect URL cannot be trusted, the response is a 400 page. All other errors, server errors included, are
-/// redirected to the application, but only after sign-in, and unless the user can resolve them by trying again.
-struct authorization_page {
-    const account_service_settings& settings;
-    const session_source_ref& sessions;
-    const oauth_store_ref& store;
-    const tollgate::policies& policies;
-    const resource_list& resources;
-    web::localized_pages pages;
-    std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
-    pipeline::call& one;
-    kept_oauth_page& context;
-
-    /// Responds to the request, which has been checked against its application.
-    void respond(judged_request judged) const {
-        const http::request& request = one.request;
-        const parameters& sent = context.sent;
-        if (const auto* failure = std::get_if<page_failure>(&judged)) {
-            context.noted.error = to_code(*failure);
-            return respond_page_failure(*failure, sent, one.response);
-        }
-        if (const auto* failed = std::get_if<document_failure>(&judged)) return respond_document_failure(*failed, one.response);
-        if (auto* failed = std::get_if<redirect_failure>(&judged)) return respond_redirect_failure(*failed);
-
-        const authorization_call call{request, sent, std::get<authorization_request>(judged), context, one.response};
-        if (request.method == http::method::post) handle_form(call);
-        else handle_get(call);
-    }
-
-private:
-    /// Displays the redirect_uri as text, never as a link, because it may be part of an attack.
-    void respond_page_failure(page_failure failed, const parameters& sent, http::response& response) const {
-        const auto& texts = pages.texts().consent;
-        const auto& message = texts_for(failed, texts);
-        const auto received = sent.find("redirect_uri");
-        pages.respond_message(response, http::status::bad_request, message, {}, [&](html_writer& html) {
-            if (failed == page_failure::unregistered_redirect && received) write_received_redirect(html, texts, *received);
-        });
-    }
-
-    /// The reason is for the author of the document; it is text, never a link.
-    void respond_document_failure(const document_failure& failed, http::response& response) const {
-        const auto& texts = pages.texts().consent;
-        if (failed.reason == document_failure::kind::too_many) {
-            context.noted.error = error_code::temporarily_unavailable;
-            http::add_retry_after(response, failed.retry_after);
-            return pages.respond_message(response, http::status::too_many_requests, texts.too_many_documents);
-        }
-        context.noted.error = error_code::invalid_client;
-        pages.respond_message(response, http::status::bad_request, texts.unusable_document, {},
-                              [&](html_writer& html) { html.add("<pre>\n{}</pre>\n", failed.description); });
-    }
-
-    /// An invalid request is redirected to the application only for a signed-in user: anyone can register an application,
-    /// and links of this site must not redirect strangers to other sites. The exception is `prompt=none`, which forbids to show
-    /// anything (RFC 9700 section 4.11.2).
-    void respond_redirect_failure(const redirect_failure& failed) const {
-        const bool is_posted = one.request.method == http::method::post;
-        const bool is_silent = context.sent.find("prompt") == "none" && !is_posted;
-        if (context.signed_in || is_silent) {
-            context.noted.error = failed.failure.code;
-            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), one.response);
-        }
-        // Forms of this site carry valid parameters only.
-        if (is_posted) return pages.respond_status(one.response, http::status::forbidden);
-        const auto back = std::string{one.request.target.path}.append("?").append(to_query(context.sent));
-        redirect_to_page(sessions.sign_in_url(pages.translate(back)), one.response);
-    }
-
-    /// A request with a valid redirect URL.
-    struct authorization_call {
-        const http::request& request;
-        const parameters& sent;
-        const authorization_request& authorization;
-        kept_oauth_page& context;
-        http::response& response;
-
-        [[nodiscard]] bool on_one_page() const noexcept { return context.endpoint == endpoint::one_page; }
-    };
-
-    /// This page with the whole request.
-    [[nodiscard]] std::string url_of(const authorization_call& call, const authorization_request& authorization) const {
-        return pages.translate(std::string{call.request.target.path}.append("?").append(to_query(authorization)));
-    }
-
-    /// Where the browser returns to after signing in, which the request must not ask for once more.
-    [[nodiscard]] std::string return_to(const authorization_call& call) const {
-        auto signed_in = call.authorization;
-        signed_in.prompt.login = signed_in.prompt.select_account = false;
-        signed_in.login_hint.reset();
-        return url_of(call, signed_in);
-    }
-
-    /// The sign-in page, with what the request says about the sign-in.
-    [[nodiscard]] std::string first_sign_in_url(const authorization_call& call) const {
-        auto url = sessions.sign_in_url(return_to(call));
-        const auto add = [&](std::string_view name, std::string_view value) {
-            url.append(url.find('?') == std::string::npos ? "?" : "&")
-                .append(name)
-                .append("=")
-                .append(tollgate::detail::percent_encode(value));
-        };
-        const prompt_set& prompt = call.authorization.prompt;
-        const auto& login_hint = call.authorization.login_hint;
-        if (prompt.login || prompt.select_account)
-            add("prompt", to_text({.login = prompt.login, .select_account = prompt.select_account}));
-        if (login_hint) add("login_hint", *login_hint);
-        return url;
-    }
-
-    /// The secret of a browser that is not signed in, so that the form with sign-in has a token, too. It is in a cookie, which
-    /// other sites can neither read nor set. Empty if there is none.
-    [[nodiscard]] std::string form_secret_of(const http::request& request) const {
-        const auto cookie = http::find_cookie(request.fields, form_cookie);
-        return cookie && is_well_formed(secret_kind::session, *cookie) ? std::string{*cookie} : std::string{};
-    }
-
-    /// Returns the secret of the request's form cookie, or sends a new cookie if there is none. Empty after an error, which has been
-    /// answered.
-    [[nodiscard]] std::string make_form_secret(const authorization_call& call) const {
-        if (auto known = form_secret_of(call.request); !known.empty()) return known;
-        const auto secret = tollgate::new_secret(secret_kind::session, policies.random());
-        if (secret && http::add_cookie(call.response, {.name = form_cookie, .value = *secret, .secure = pages.site().secure}))
-            return std::string{std::string_view{*secret}};
-        respond_error_page(random_source_error(), call.response);
-        return {};
-    }
-
-    void handle_get(const authorization_call& call) const {
-        const auto& session = context.signed_in;
-        const prompt_set& prompt = call.authorization.prompt;
-        if (!session && prompt.none) return send_failure(call, {error_code::login_required, "The user is not signed in."});
-        // This page has no way to sign out, so another user can only sign in on the sign-in page.
-        if (!session || prompt.login || (prompt.select_account && !sessions.signs_in())) return request_sign_in(call);
-        if (call.on_one_page() || prompt.consent || prompt.select_account || !may_skip_consent(call)) return ask(call, *session);
-
-        const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
-        if (!code) return send_error(call, random_source_error());
-        auto new_code = code_for(call, session->user, *code);
-        new_code.only_if_granted = true;
-        const auto stored = store.create_code(new_code);
-        if (stored && *stored == code_result::not_granted) return ask(call, *session);
-        send_code(call, stored, *code);
-    }
-
-    /// Only for the redirect URLs that the owner registered: another port of a loopback address, or another page of a
-    /// website, may belong to someone else, and any program can pose as a public client (RFC 8252 section 8.6). HEAD must
-    /// not create codes.
-    [[nodiscard]] static bool may_skip_consent(const authorization_call& call) {
-        const application& client = call.authorization.client;
-        return call.request.method == http::method::get && client.type == client_type::confidential &&
-               client.registration == registration_kind::by_owner &&
-               std::any_of(client.redirect_urls.begin(), client.redirect_urls.end(), [&](const std::string& each) {
-                   return equals_registered(each, call.authorization.redirect);
-               });
-    }
-
-    void request_sign_in(const authorization_call& call) const {
-        if (sessions.signs_in())
-            if (call.on_one_page()) {
-                const auto& hint = call.authorization.login_hint;
-                return show_sign_in(call, hint ? trim_login(*hint) : std::string_view{}, {}, http::status::ok);
-            }
-        redirect_to_page(first_sign_in_url(call), call.response);
-    }
-
-    void handle_form(const authorization_call& call) const {
-        if (sessions.signs_in())
-            if (call.on_one_page() && call.sent.holds(web::login_name)) return handle_sign_in_form(call);
-
-        const auto& session = context.signed_in;
-        if (!session) return redirect_to_page(sign_in_url(call), call.response);
-        const auto signed_text = signed_text_of(call.authorization);
-        const auto form_token = call.sent.find(web::form_token_name).value_or("");
-        const auto nonce = web::check_form_token({*session, consent_purpose, signed_text}, form_token);
-        // The form of a session that was replaced, for example by signing in again in another tab: who is signed in now decides.
-        if (!nonce) return show_consent(call, *session, web::stale_reason(*session, form_token, pages.texts().forms));
-        apply_decision(call, {.key = session->secret, .nonce = *nonce, .user = session->user, .signed_text = signed_text});
-    }
-
-    void apply_decision(const authorization_call& call, const code_derivation& derivation) const {
-        switch (read_decision(call.sent)) {
-            case decision::allow: return issue_code(call, derivation);
-            case decision::deny: return deny(call);
-            case decision::other_user: return sign_out(call);
-            case decision::none: return pages.respond_status(call.response, http::status::bad_request);
-        }
-    }
-
-    /// Ends the session and returns to the same request.
-    void sign_out(const authorization_call& call) const {
-        if (sessions.signs_in()) {
-            const auto ended = sessions.sign_out(call.request, one.state.now, call.response);
-            if (!ended) return respond_error_page(ended.error(), call.response);
-            redirect_to_page(sign_in_url(call), call.response);
-        } else {
-            pages.respond_status(call.response, http::status::bad_request);
-        }
-    }
-
-    void deny(const authorization_call& call) const {
-        send_failure(call, {error_code::access_denied, "The user denied the request."});
-    }
-
-    [[nodiscard]] std::string sign_in_url(const authorization_call& call) const {
-        if (sessions.signs_in())
-            if (call.on_one_page()) return return_to(call);
-        return sessions.sign_in_url(return_to(call));
-    }
-
-    /// A form with login and password: the session that it begins counts, not an earlier one.
-    void handle_sign_in_form(const authorization_call& call) const {
-        const auto secret = form_secret_of(call.request);
-        const auto signed_text = signed_text_of(call.authorization);
-        const auto form_token = call.sent.find(web::form_token_name).value_or("");
-        const auto nonce = web::check_form_token({secret, sign_in_purpose, signed_text}, form_token);
-        const auto sent_login = call.sent.find(web::login_name).value_or("");
-        const auto login = trim_login(sent_login);
-        if (!nonce) {
-            const auto lost_cookie = fill_in(pages.texts().sign_in.lost_cookie, pages.site().origin);
-            return show_sign_in(call, login, {}, http::status::forbidden, secret.empty() ? lost_cookie : pages.texts().forms.stale);
-        }
-        const auto decided = read_decision(call.sent);
-        if (decided == decision::deny) return deny(call);
-        if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
-
-        const auto password = call.sent.find(web::password_name).value_or("");
-        const sign_in_attempt typed{.login = login, .password = password, .client = one.state.client};
-        const auto& texts = pages.texts().sign_in;
-        if (const auto faults = web::faults_of(typed, texts); !faults.empty())
-            return show_sign_in(call, login, faults, http::status::unprocessable_content);
-        const auto outcome = sessions.sign_in(call.request, typed, one.state.now, call.response);
-        if (!outcome) return respond_error_page(outcome.error(), call.response);
-        if (outcome->result == sign_in_result::throttled) {
-            http::add_retry_after(call.response, outcome->retry_after);
-            return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::too_many_requests);
-        }
-        if (!outcome->session)
-            return show_sign_in(call, login, web::faults_of(*outcome, texts), http::status::unprocessable_content);
-
-        const auto user = outcome->session->user;
-        report(call, activity_kind::signed_in, user, {});
-        one.state.auth.caller = caller_on_page(user);
-        issue_code(call, {.key = secret, .nonce = *nonce, .user = user, .signed_text = signed_text});
-    }
-
-    /// Shows the consent form, unless the request forbids it.
-    void ask(const authorization_call& call, const session& session) const {
-        if (call.authorization.prompt.none)
-            return send_failure(call, {error_code::consent_required, "The user has to be asked for consent."});
-        show_consent(call, session);
-    }
-
-    /// `notice` is the reason for displaying a form again, with 403, or empty.
-    void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
-        const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policies.random(),
-                                               one.state.now);
-        if (!token) return send_error(call, token.error());
-        page_frame frame;
-        frame.login = session.login;
-        frame.has_errors = !notice.empty();
-        if (!notice.empty()) call.response.set_status(http::status::forbidden);
-        show(call, frame, *token, nullptr, notice);
-    }
-
-    void show_sign_in(const authorization_call& call, std::string_view login, const web::form_faults& faults,
-                      http::status status, std::string_view notice = {}) const {
-        const auto secret = make_form_secret(call);
-        if (secret.empty()) return;
-        const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policies.random(),
-                                               one.state.now);
-        if (!token) return respond_error_page(token.error(), call.response);
-        const sign_in_part part{.login = login, .faults = faults};
-        call.response.set_status(status);
-        page_frame frame;
-        frame.has_errors = !faults.empty() || !notice.empty();
-        show(call, frame, *token, &part, notice);
-    }
-
-    void show(const authorization_call& call, page_frame frame, std::string_view form_token,
-              const sign_in_part* sign_in, std::string_view notice) const {
-        const auto url = pages.translate(call.request.target.path);
-        const auto path = pages.path_of(url_of(call, call.authorization));
-        const consent_view view{.texts = pages.texts(),
-                                .operator_name = pages.operator_name(),
-                                .scopes = pages.scopes(),
-                                .request = call.authorization,
-                                .url = url,
-                                .form_token = form_token,
-                                .sign_in = sign_in,
-                                .login = frame.login,
-                                .can_sign_out = sessions.signs_in(),
-                                .shows_resources = resources.has_several(),
-                                .notice = notice};
-        const auto title = consent_title(view);
-        frame.title = title;
-        frame.shape = page_shape::narrow;
-        frame.path = path;
-        pages.respond(call.response, frame, [&](html_writer& html) { write_consent(html, view); });
-    }
-
-    /// Submitting a form twice gives the same code. Stores forget redeemed codes after some time, so an old form gets a
-    /// new code each time: the derived one may have been disclosed by then.
-    void issue_code(const authorization_call& call, const code_derivation& derivation) const {
-        const auto made_at = web::made_at(derivation.nonce);
-        const bool remembered =
-            made_at <= one.state.now && one.state.now < made_at + seconds{limits::spent_code_seconds};
-        if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
-        const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
-        if (!code) return send_error(call, random_source_error());
-        store_and_send_code(call, derivation.user, *code);
-    }
-
-    [[nodiscard]] redirect_target target_of(const authorization_call& call) const noexcept {
-        return {call.authorization.redirect, call.authorization.state, settings.auth_url};
-    }
-
-    [[nodiscard]] new_authorization_code code_for(const authorization_call& call, user_id user,
-                                                  const secret_text& code) const {
-        return {.code_digest = digest_of(code),
-                .user = user,
-                .application = call.authorization.client.id,
-                .scopes = call.authorization.scopes,
-                .redirect = call.authorization.redirect,
-                .code_challenge = call.authorization.code_challenge,
-                .created_at = one.state.now,
-                .expires_at = one.state.now + settings.oauth.code_lifetime,
-                .resources = call.authorization.resources};
-    }
-
-    void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
-        auto created = code_for(call, user, code);
-        if (call.authorization.client.registration == registration_kind::metadata_document) {
-            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), one.state.now);
-            if (!id) return send_error(call, id.error());
-            created.application = *id;
-        }
-        const auto stored = store.create_code(created);
-        if (stored && *stored == code_result::created)
-            report(call, activity_kind::access_granted, user, call.authorization.client.name);
-        send_code(call, stored, code);
-    }
-
-    void report(const authorization_call& call, activity_kind kind, user_id user, std::string subject) const {
-        policies.observer().on_activity({kind, user, std::move(subject), one.state.client, one.state.now});
-    }
-
-    void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
-        if (!stored) return respond_store_failure(call, stored.error());
-        if (*stored == code_result::suspended) {  // in the meantime
-            call.context.noted.error = error_code::unauthorized_client;
-            return pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client);
-        }
-        if (*stored == code_result::spent)
-            return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
-        redirect_to(code_url(target_of(call), code), call.response);
-        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
-    }
-
-    void respond_store_failure(const authorization_call& call, const error& error) const {
-        switch (error.kind) {
-            case error_kind::not_found:  // deleted in the meantime
-                return pages.respond_message(call.response, http::status::bad_request,
-                                             pages.texts().consent.unknown_client);
-            case error_kind::invalid: return send_failure(call, {error_code::invalid_scope, error.message});
-            default: return send_error(call, error);
-        }
-    }
-
-    void send_failure(const authorization_call& call, const failure& error) const {
-        call.context.noted.error = error.code;
-        redirect_to(failure_url(target_of(call), error), call.response);
-    }
-
-    void send_error(const authorization_call& call, const error& error) const {
-        one.observed().report(policies, error);
-        send_failure(call, to_failure(error));
-    }
-
-    /// A page for server errors that cannot be redirected, or where trying again helps.
-    void respond_error_page(const error& error, http::response& response) const {
-        oauth::respond_error_page(error, pages, policies, one.observed(), response);
-    }
-
-    /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
-    void redirect_to_page(std::string_view url, http::response& response) const {
-        if (url.size() > limits::target_bytes_max)
-            return pages.respond_message(response, http::status::uri_too_long, pages.texts().errors.too_long);
-        redirect_to(url, response);
-    }
-
-    void redirect_to(std::string_view url, http::response& response) const {
-        if (const auto redirected = web::respond_see_other(response, pages.site(), url); !redirected)
-            respond_error_page(redirected.error(), response);
-    }
-};
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_PAGE_HPP
-
-// <tollgate/oauth/detail/device_page.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
-#define TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
-
-namespace tollgate::inline v0::oauth {
-
-inline constexpr std::string_view user_code_name = "user_code";
-/// The purposes of its forms, for their form tokens: typing a code, and deciding on the request of one.
-inline constexpr std::string_view device_code_purpose = "oauth/device/code";
-inline constexpr std::string_view device_decision_purpose = "oauth/device/decision";
-
-/// The form to type a code in.
-struct device_form_view {
-    const page_texts& texts;
-    std::string_view url;
-    std::string_view form_token;
-    std::string_view typed;
-    const web::form_faults& faults;
-    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
-};
-TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view);
-
-/// The query parameter of the page that asks for a decision: the code that the user entered, sealed, so that no link skips entering it.
-inline constexpr std::string_view device_request_name = "request";
-
-/// The query parameter of the page that shows the result of a decision: a sealed name of that page.
-inline constexpr std::string_view device_result_name = "result";
-
-/// The page with the result of a decision: `answer` is what the request was answered with.
-[[nodiscard]] TOLLGATE_DECL std::string_view device_result_of(const device_answer& answer, const device_decision& decision) noexcept;
-/// Null for any other name than `device_result_of` returns.
-[[nodiscard]] TOLLGATE_DECL const message_texts* find_device_result(std::string_view name, const device_texts& texts) noexcept;
-
-/// The request of a device, to be allowed or denied.
-struct device_request_view {
-    const page_texts& texts;
-    std::string_view operator_name;  ///< name of the site's operator
-    const web::scope_text_list& scopes;
-    std::string_view url;
-    std::string_view form_token;
-    std::string_view user_code;
-    const application& client;
-    const device_code& request;
-    std::string_view login;  ///< login of the user
-    bool can_sign_out = false;
-    std::string_view notice = {};  ///< reason for displaying the form again; empty if there is none
-};
-TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view);
-
-/// The page where a user types the code that a device shows, and allows or denies its request (RFC 8628 section 3.3). Refers
-/// to members of an authorization server, for the duration of a call.
-///
-/// The user has to be signed in, and wrong codes are counted per user. A code in the URL is put into the form, no more: the
-/// person compares it with the device (section 5.4).
-struct device_page {
-    const account_service_settings& settings;
-    const session_source_ref& sessions;
-    const oauth_store_ref& store;
-    const tollgate::policies& policies;
-    web::localized_pages pages;
-    window_limiter& limiter;  ///< limiter of wrong codes
-    pipeline::call& one;
-    const kept_oauth_page& context;
-
-    void respond() const {
-        const parameters& sent = context.sent;
-        const auto url = pages.translate(one.request.target.path);
-        if (!context.signed_in)
-            return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), one.response);
-        const device_call call{one.request, sent, *context.signed_in, one.response, url};
-        if (one.request.method == http::method::post) return handle_form(call);
-        if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
-        if (const auto typed = sent.find(device_request_name)) return show_typed_request(call, *typed);
-        show_form(call, {});
-    }
-
-private:
-    struct device_call {
-        const http::request& request;
-        const parameters& sent;
-        const session& signed_in;
-        http::response& response;
-        std::string url;  ///< URL of this page
-
-        [[nodiscard]] std::string typed() const { return sent.find(user_code_name).value_or(""); }
-    };
-
-    /// The address of this page for a code.
-    [[nodiscard]] static std::string with_code(std::string url, const std::optional<std::string>& code) {
-        if (code) url.append("?").append(user_code_name).append("=").append(*code);
-        return url;
-    }
-
-    void redirect_to_sign_in(std::string_view return_to, http::response& response) const {
-        if (const auto redirected = web::respond_see_other(response, pages.site(), sessions.sign_in_url(return_to)); !redirected)
-            respond_error(redirected.error(), response);
-    }
-
-    void handle_form(const device_call& call) const {
-        const auto token = call.sent.find(web::form_token_name).value_or("");
-        const auto code = parse_user_code(call.typed());
-        const auto decided = read_decision(call.sent);
-        const bool decides = code && decided != decision::none;
-        const web::form_binding binding = decides ? web::form_binding{call.signed_in, device_decision_purpose, *code}
-                                                  : web::form_binding{call.signed_in, device_code_purpose, {}};
-        const bool is_valid = web::check_form_token(binding, token).has_value();
-        // A form without any token is not from this site.
-        if (!is_valid && token.empty()) return pages.respond_status(call.response, http::status::forbidden);
-        if (!code) return show_fault(call, pages.texts().device.malformed, http::status::unprocessable_content);
-        // If the session was replaced, for example by signing in again in another tab, its form is displayed again.
-        const auto notice = is_valid ? std::string{} : web::stale_reason(call.signed_in, token, pages.texts().forms);
-        if (!is_valid && !decides) return show_form(call, {}, notice, web::is_for_other_user(call.signed_in, token));
-        if (decided == decision::other_user && is_valid) return sign_out(call, *code);
-
-        const auto key = limit_key::of(call.signed_in.user);
-        // The form token of a decision is bound to the code, so that it is not a guess.
-        const bool may_be_guess = !decides || !is_valid;
-        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, one.state.now);
-        if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
-        const auto found = store.find_device_code(digest_of_user_code(*code));
-        if (!found) return respond_error(found.error(), call.response);
-        if (*found && !may_be_guess) return answer(call, **found, decided);
-        const bool is_pending =
-            *found && (*found)->state == device_code_state::pending && !has_expired(**found, one.state.now);
-        if (is_pending && !notice.empty()) return show_request(call, *code, **found, notice, with_code(call.url, code));
-        if (is_pending) return redirect_to_request(call, *code);
-        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, one.state.now));
-        show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-    }
-
-    void refuse_attempt(const device_call& call, const limit_decision& window) const {
-        http::add_retry_after(call.response, window.resets_at - one.state.now);
-        const auto wait = std::chrono::ceil<seconds>(window.resets_at - one.state.now);
-        const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
-        show_fault(call, text, http::status::too_many_requests);
-    }
-
-    void show_fault(const device_call& call, std::string_view text, http::status status) const {
-        web::form_faults faults;
-        faults.add(user_code_name, text, pages.texts().device.code);
-        call.response.set_status(status);
-        show_form(call, faults);
-    }
-
-    /// `is_empty`: without the code of the request.
-    void show_form(const device_call& call, const web::form_faults& faults, std::string_view notice = {}, bool is_empty = false) const {
-        if (!notice.empty()) call.response.set_status(http::status::forbidden);
-        const auto token = new_form_token(call, device_code_purpose, {});
-        if (!token) return respond_error(token.error(), call.response);
-        auto typed = call.typed();
-        if (is_empty || typed.size() > user_code_typed_bytes_max) typed.clear();
-        const device_form_view view{pages.texts(), call.url, *token, typed, faults, notice};
-        const auto path = pages.path_of(with_code(call.url, parse_user_code(typed)));
-        auto frame = make_frame(call);
-        frame.path = path;
-        frame.has_errors = !faults.empty() || !notice.empty();
-        pages.respond(call.response, frame, [&](html_writer& html) { write_device_form(html, view); });
-    }
-
-    /// The page that asks for a decision has a URL of its own, to which the browser can return.
-    void redirect_to_request(const device_call& call, const std::string& code) const {
-        redirect_to_sealed(call, with_code(call.url, code).append("&").append(device_request_name).append("="), code);
-    }
-
-    /// Displays the form if this session has not entered a code recently; otherwise the decision, if there is one.
-    void show_typed_request(const device_call& call, std::string_view sealed) const {
-        const auto text = web::open_sealed(call.signed_in, sealed, one.state.now);
-        const auto code = text ? parse_user_code(*text) : std::nullopt;
-        if (!code) return show_form(call, {});
-        const auto found = store.find_device_code(digest_of_user_code(*code));
-        if (!found) return respond_error(found.error(), call.response);
-        if (!*found || has_expired(**found, one.state.now)) return show_fault(call, pages.texts().device.unknown, http::status::ok);
-        const auto own_url = with_code(call.url, code).append("&").append(device_request_name).append("=").append(sealed);
-        if ((*found)->state == device_code_state::pending) return show_request(call, *code, **found, {}, own_url);
-        const device_decision same{.user_digest = digest_of_user_code(*code),
-                                   .user = call.signed_in.user,
-                                   .answer = (*found)->state,
-                                   .redirect = {},
-                                   .now = one.state.now};
-        respond_result(call, *find_device_result(device_result_of({false, (*found)->state, (*found)->answered_by}, same),
-                                                 pages.texts().device),
-                       own_url);
-    }
-
-    /// The application of a request. Empty if the page has been answered: it does not exist any more, or gets no codes.
-    [[nodiscard]] std::optional<application> find_client(const device_call& call, const device_code& request) const {
-        auto client = store.find_application(request.client_id.view());
-        if (!client) respond_error(client.error(), call.response);
-        else if (!*client) show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-        if (!client || !*client) return std::nullopt;
-        const auto stopped = is_stopped(**client, [&](user_id user) { return is_active(sessions, user); });
-        if (!stopped) respond_error(stopped.error(), call.response);
-        else if (*stopped)
-            pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
-        if (!stopped || *stopped) return std::nullopt;
-        return *std::move(client);
-    }
-
-    /// `own_url`: where this page can be requested again.
-    void show_request(const device_call& call, const std::string& code, const device_code& request, std::string_view notice,
-                      std::string_view own_url) const {
-        const auto client = find_client(call, request);
-        if (!client) return;
-        const auto token = new_form_token(call, device_decision_purpose, code);
-        if (!token) return respond_error(token.error(), call.response);
-        const device_request_view view{pages.texts(), pages.operator_name(), pages.scopes(),       call.url,     *token, code,
-                                       *client,       request,               call.signed_in.login, sessions.signs_in(), notice};
-        if (!notice.empty()) call.response.set_status(http::status::forbidden);
-        const auto path = pages.path_of(own_url);
-        const auto title = fill_in(pages.texts().consent.title, client->name);
-        auto frame = make_frame(call);
-        frame.title = title;
-        frame.path = path;
-        frame.has_errors = !notice.empty();
-        pages.respond(call.response, frame, [&](html_writer& html) { write_device_request(html, view); });
-    }
-
-    /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
-    void sign_out(const device_call& call, const std::string& code) const {
-        if (sessions.signs_in()) {
-            const auto ended = sessions.sign_out(call.request, one.state.now, call.response);
-            if (!ended) return respond_error(ended.error(), call.response);
-            redirect_to_sign_in(with_code(call.url, code), call.response);
-        } else {
-            pages.respond_status(call.response, http::status::bad_request);
-        }
-    }
-
-    /// Redirects to a page with the result, so that reloading does not repeat the decision. The same user gets the same result again.
-    void answer(const device_call& call, const device_code& request, decision decided) const {
-        std::optional<application> client;
-        if (decided == decision::allow && request.state == device_code_state::pending) {
-            client = find_client(call, request);
-            if (!client) return;
-        }
-        const device_decision decision{.user_digest = digest_of_user_code(*parse_user_code(call.typed())),
-                                       .user = call.signed_in.user,
-                                       .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
-                                       .redirect = std::string{device_grant_type},
-                                       .now = one.state.now};
-        const auto answered = store.answer_device_code(decision);
-        const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
-        if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
-        if (!answered) return respond_error(answered.error(), call.response);
-        if (client && (*answered)->is_new) report_granted(call, client->name);
-        redirect_to_result(call, device_result_of(**answered, decision));
-        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
-    }
-
-    /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
-    void redirect_to_result(const device_call& call, std::string_view result) const {
-        redirect_to_sealed(call, call.url + "?" + std::string{device_result_name} + "=", result);
-    }
-
-    /// To `url` followed by the text, sealed for the session.
-    void redirect_to_sealed(const device_call& call, std::string url, std::string_view text) const {
-        web::seal_nonce nonce;
-        if (!policies.random().fill(nonce)) return respond_error(random_source_error(), call.response);
-        const auto sealed = web::seal(call.signed_in, text, nonce, one.state.now);
-        if (!sealed) return respond_error(internal_error("a part of the device page's URL could not be sealed"), call.response);
-        if (const auto redirected = web::respond_see_other(call.response, pages.site(), url.append(*sealed)); !redirected)
-            respond_error(redirected.error(), call.response);
-    }
-
-    /// The form if it is not a recent result of this session.
-    void show_result(const device_call& call, std::string_view sealed) const {
-        const auto name = web::open_sealed(call.signed_in, sealed, one.state.now);
-        const message_texts* const texts = name ? find_device_result(*name, pages.texts().device) : nullptr;
-        if (texts == nullptr) return show_form(call, {});
-        respond_result(call, *texts, call.url + "?" + std::string{device_result_name} + "=" + std::string{sealed});
-    }
-
-    void respond_result(const device_call& call, const message_texts& texts, std::string_view own_url) const {
-        const auto explanation = fill_in(texts.explanation, call.signed_in.login);
-        const auto path = pages.path_of(own_url);
-        auto frame = make_frame(call);
-        frame.path = path;
-        pages.respond_message(call.response, http::status::ok, {texts.heading, explanation}, frame);
-    }
-
-    void report_granted(const device_call& call, std::string client_name) const {
-        policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name),
-                                         one.state.client, one.state.now});
-    }
-
-    [[nodiscard]] page_frame make_frame(const device_call& call) const {
-        page_frame frame;
-        frame.title = pages.texts().device.title;
-        frame.shape = page_shape::narrow;
-        frame.login = call.signed_in.login;
-        return frame;
-    }
-
-    [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
-        return web::new_form_token({call.signed_in, purpose, text}, policies.random(), one.state.now);
-    }
-
-    void respond_error(const error& error, http::response& response) const {
-        respond_error_page(error, pages, policies, one.observed(), response);
-    }
-};
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_HPP
-
-// <tollgate/oauth/detail/page_rows.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
-#define TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// The functions of the rows of the pages of OAuth. They are open to all, because an error of an application is shown before the sign-in.
-struct oauth_page_rules {
-    using call = pipeline::call;
-    using progress = pipeline::progress;
-    using step = pipeline::step;
-
-    static kept_oauth_page& kept(const call& one) noexcept { return static_cast<kept_oauth_page&>(*one.state.kept); }
-    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
-
-    static progress count(call& one) {
-        const auto key = limit_key::of(one.state.client);
-        const quota& allowed = part(one).settings().oauth.page_requests;
-        window_limiter& limiter = part(one).page_limiter();
-        one.state.limit = pipeline::is_counted(one.state) ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
-        return progress::goes_on;
-    }
-    static constexpr pipeline::limit_rule page_limit{&count};
-
-    static void fail(call& one, const error& failure) {
-        const auto status = status_of_server_error(failure);
-        one.response.clear();
-        http::add_retry_after(one.response, status);
-        web::page_part::pages_for(one).respond_status(one.response, status);
-    }
-    static constexpr pipeline::response_form form{&web::page_part::reject, &fail, &web::page_part::add_fields};
-
-    /// From a path that names no language, or the published one in which there are no texts.
-    static result<progress> redirect_to_language(call& one) {
-        const auto pages = web::page_part::pages_for(one);
-        auto path = one.request.target.path.substr(pages.site().root.size());
-        if (http::detail::is_below(path, published_language)) path.remove_prefix(published_language.size());
-        auto url = pages.url(path);
-        if (!url.ends_with('/')) url.push_back('/');
-        if (one.request.target.has_query) url.append("?").append(one.request.target.query);
-        one.response.add("Vary", "Accept-Language");
-        if (!web::respond_see_other(one.response, pages.site(), url)) return one.reject({http::status::bad_request, {}});
-        return progress::responded;
-    }
-    static constexpr step redirect_steps[]{{http::work_kind::other, &redirect_to_language}};
-
-    /// The parameters of the form or the query. A form without any token is not from this site.
-    static result<progress> read_parameters(call& one) {
-        kept_oauth_page& state = kept(one);
-        if (one.request.method == http::method::post) {
-            state.sent = parameters{state.form};
-            if (state.endpoint != endpoint::device_page && !state.sent.holds(web::form_token_name))
-                return one.reject({http::status::forbidden, {}});
-        } else {
-            auto read = parameters::from_form(one.request.target.query);
-            if (std::holds_alternative<failure>(read)) return one.reject({http::status::bad_request, {}});
-            state.sent = std::get<parameters>(std::move(read));
-        }
-        if (state.endpoint != endpoint::device_page) state.noted.note_client(state.sent.find("client_id").value_or(""));
-        return progress::goes_on;
-    }
-
-    // The authorization pages.
-
-    static result<progress> find_client(call& one) {
-        kept_oauth_page& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        state.client_id = client_id_of(state.sent);
-        if (!state.client_id) return progress::goes_on;
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        auto found = store.find_application(*state.client_id);
-        if (!found) return std::move(found).error();
-        state.client = *std::move(found);
-        return progress::goes_on;
-    }
-    static result<progress> check_owner(call& one) {
-        kept_oauth_page& state = kept(one);
-        if (!state.client || state.client->type == client_type::resource_server) return progress::goes_on;
-        const session_source_ref& sessions = part(one).sessions();
-        const bool asks = sessions.knows_active_users() && !state.client->suspended && state.client->owner != no_owner;
-        if (asks && sessions.may_block() && !one.may_wait()) return progress::waits;
-        const auto stopped = is_stopped(*state.client, [&](user_id user) { return is_active(sessions, user); });
-        if (!stopped) return stopped.error();
-        state.is_stopped = *stopped;
-        return progress::goes_on;
-    }
-    static result<progress> fetch_document(call& one) {
-        kept_oauth_page& state = kept(one);
-        client_documents& documents = part(one).documents();
-        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
-        if (!state.client_id || !has_document || state.is_stopped || !documents.may_hold(*state.client_id)) return progress::goes_on;
-        if (!one.may_wait() && documents.needs_fetch(*state.client_id, one.state.now)) return progress::waits;
-        state.described = documents.find(*state.client_id, one.state.client, one.state.now);
-        if (state.client)
-            if (auto* described = std::get_if<application>(&*state.described)) described->id = state.client->id;
-        return progress::goes_on;
-    }
-    /// The request, checked against its application.
-    static judged_request judge_request(const call& one) {
-        kept_oauth_page& state = kept(one);
-        if (!state.client_id) return page_failure::missing_client_id;
-        if (state.client && state.client->type == client_type::resource_server) return page_failure::unknown_client;
-        if (state.is_stopped) return page_failure::stopped_client;
-        const auto& services = part(one).settings().services;
-        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
-        if (!has_document) return judge_request_of(*state.client, state.sent, services, part(one).resources());
-        if (!state.described) return page_failure::unknown_client;
-        if (const auto* failed = std::get_if<document_failure>(&*state.described)) return *failed;
-        return judge_request_of(std::get<application>(*state.described), state.sent, services, part(one).resources());
-    }
-    static result<progress> respond_authorization(call& one) {
-        if (must_wait(one)) return progress::waits;
-        const oauth_part& at = part(one);
-        authorization_page{.settings = at.settings(),
-                           .sessions = at.sessions(),
-                           .store = at.store(),
-                           .policies = one.policies,
-                           .resources = at.resources(),
-                           .pages = web::page_part::pages_for(one),
-                           .form_cookie = at.form_cookie(),
-                           .one = one,
-                           .context = kept(one)}
-            .respond(judge_request(one));
-        return progress::responded;
-    }
-    /// A form with sign-in, which computes a slow hash of the password.
-    static result<progress> respond_sign_in(call& one) {
-        const bool signs_in = part(one).sessions().signs_in() && kept(one).sent.holds(web::login_name);
-        return signs_in && !one.may_wait() ? progress::waits : respond_authorization(one);
-    }
-    static constexpr step get_steps[]{{http::work_kind::other, &read_parameters},
-                                      {http::work_kind::pages, &find_client},
-                                      {http::work_kind::sessions, &check_owner},
-                                      {http::work_kind::client_documents, &fetch_document},
-                                      {http::work_kind::pages, &respond_authorization}};
-    static constexpr step post_steps[]{{http::work_kind::other, &read_parameters},
-                                       {http::work_kind::forms, &find_client},
-                                       {http::work_kind::sessions, &check_owner},
-                                       {http::work_kind::client_documents, &fetch_document},
-                                       {http::work_kind::forms, &respond_authorization}};
-    static constexpr step sign_in_steps[]{{http::work_kind::other, &read_parameters},
-                                          {http::work_kind::forms, &find_client},
-                                          {http::work_kind::sessions, &check_owner},
-                                          {http::work_kind::client_documents, &fetch_document},
-                                          {http::work_kind::sign_in, &respond_sign_in}};
-
-    // The page of devices.
-
-    static result<progress> respond_device(call& one) {
-        if (must_wait(one)) return progress::waits;
-        const oauth_part& at = part(one);
-        device_page{.settings = at.settings(),
-                    .sessions = at.sessions(),
-                    .store = at.store(),
-                    .policies = one.policies,
-                    .pages = web::page_part::pages_for(one),
-                    .limiter = at.device_limiter(),
-                    .one = one,
-                    .context = kept(one)}
-            .respond();
-        return progress::responded;
-    }
-    static constexpr step device_get_steps[]{{http::work_kind::other, &read_parameters}, {http::work_kind::pages, &respond_device}};
-    static constexpr step device_post_steps[]{{http::work_kind::other, &read_parameters}, {http::work_kind::forms, &respond_device}};
-
-    static pipeline::row make_row(std::string_view pattern, std::span<const step> steps) {
-        return {.pattern = pattern,
-                .caller = &web::page_part::session_callers,
-                .limit = &page_limit,
-                .form = &form,
-                .access = open_to_all,
-                .steps = steps};
-    }
-    static pipeline::row make_post_row(std::string_view pattern, std::span<const step> steps) {
-        auto row = make_row(pattern, steps);
-        row.body = &web::page_part::form_body;
-        return row;
-    }
-
-private:
-    static bool must_wait(const call& one) noexcept {
-        return !one.may_wait() && (part(one).store().may_block() || part(one).sessions().may_block());
-    }
-};
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
-
-// <tollgate/oauth/detail/registration.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
-#define TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// The functions of the rows where applications register themselves (RFC 7591), read their registration and delete it (RFC 7592).
-struct registration_rules {
-    using call = pipeline::call;
-    using progress = pipeline::progress;
-
-    // The callers have the initial access token, if the settings want one.
-    TOLLGATE_DECL static void read_initial_token(call& one);
-    static constexpr pipeline::caller_rule new_applications{.in_body = false,
-                                                            .work = http::work_kind::other,
-                                                            .read = &read_initial_token,
-                                                            .find = nullptr,
-                                                            .record_use = nullptr,
-                                                            .user_work = http::work_kind::other,
-                                                            .find_user = nullptr};
-    // The callers have the token of their registration.
-    TOLLGATE_DECL static void read_registration_token(call& one);
-    TOLLGATE_DECL static progress find_registration(call& one);
-    static constexpr pipeline::caller_rule registered_applications{.in_body = false,
-                                                                   .work = http::work_kind::credentials,
-                                                                   .read = &read_registration_token,
-                                                                   .find = &find_registration,
-                                                                   .record_use = nullptr,
-                                                                   .user_work = http::work_kind::other,
-                                                                   .find_user = nullptr};
-    /// Counts a wrong token against the window of the client's address, like a wrong client secret.
-    TOLLGATE_DECL static progress count(call& one);
-    static constexpr pipeline::limit_rule wrong_tokens{&count};
-
-    TOLLGATE_DECL static progress check_body(call& one);
-    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &check_body, .read = nullptr};
-
-    TOLLGATE_DECL static void reject(call& one, const pipeline::rejection& reason);
-    static constexpr pipeline::response_form form{&reject, &client_rules::fail, &client_rules::add_fields};
-
-    TOLLGATE_DECL static result<progress> create(call& one);
-    TOLLGATE_DECL static result<progress> respond(call& one);
-    TOLLGATE_DECL static result<progress> remove(call& one);
-    static constexpr pipeline::step create_steps[]{{http::work_kind::token_endpoint, &create}};
-    static constexpr pipeline::step get_steps[]{{http::work_kind::other, &respond}};
-    static constexpr pipeline::step delete_steps[]{{http::work_kind::token_endpoint, &remove}};
-};
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
-
-// <tollgate/pipeline/detail/write_rejection.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
-#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
-
-/// The responses to requests that are not accepted.
-namespace tollgate::inline v0::pipeline {
-
-/// The response to a request that a stage rejects, without the fields that every response has.
-TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const request_state& state, const api_definition& api, std::span<const authenticator_ref> authenticators);
-
-/// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
-                                      std::span<const authenticator_ref> authenticators);
-
-/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
-template <class Settings>
-[[gnu::cold]] void respond_refusal(const policies& by, const Settings& settings, std::string_view documentation_url,
-                                   const http::refusal& refusal, http::response& response) {
-    const auto client = client_of(refusal, settings);
-    const auto now = by.clock().now();
-    const auto limit = peek_or_unused(by.limiter(), limit_key::of(client), settings.anonymous_quota, now);
-    http::add_retry_after(response, refusal.status);
-    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
-    add_rate_limit_fields(response, limit);
-    add_transport_security(response, settings.auth_url);
-    http::add_cors_fields(settings.cors_origins, refusal, response);
-    finish_refusal(by, refusal, client, response);
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
-
-// <tollgate/oauth/detail/oauth_part.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_OAUTH_PART_IPP
-#define TOLLGATE_OAUTH_DETAIL_OAUTH_PART_IPP
-
-namespace tollgate::inline v0::oauth {
-
-TOLLGATE_COLD oauth_part::oauth_part(account_service_settings&& configured, const oauth_store_ref& store,
-                                     const session_source_ref& sessions, tollgate::policies&& with_policies, any_page_theme&& theme)
-    : page_part{with_auth_url(std::move(configured)), sessions, std::move(with_policies), std::move(theme), web::page_reach::other_sites},
-      store_{store},
-      paths_{settings(), renderer().site().root, renderer().languages()},
-      resources_{settings()},
-      documents_{settings()} {
-    const oauth_settings& own = settings().oauth;
-    constexpr milliseconds code_lifetime_max = std::chrono::hours{limits::code_hours_max};
-    tollgate::detail::require_bounds("OAuth", {{"code_lifetime", own.code_lifetime, seconds{1}, code_lifetime_max},
-                                               {"access_token_lifetime", own.access_token_lifetime},
-                                               {"refresh_token_lifetime", own.refresh_token_lifetime},
-                                               {"refresh_token_end", own.refresh_token_end},
-                                               {"rotation_grace", own.rotation_grace, seconds{0}},
-                                               {"device_code_lifetime", own.device_code_lifetime, seconds{1}, code_lifetime_max},
-                                               {"device_poll_interval", own.device_poll_interval, seconds{0}}});
-    tollgate::detail::require_windows("OAuth", {{"device_requests", own.device_requests},
-                                                {"device_requests_of_site", own.device_requests_of_site},
-                                                {"device_requests_of_network", own.device_requests_of_network},
-                                                {"user_code_attempts", own.user_code_attempts},
-                                                {"page_requests", own.page_requests},
-                                                {"refreshes", own.refreshes},
-                                                {"refreshes_of_client", own.refreshes_of_client},
-                                                {"client_documents", own.client_documents},
-                                                {"registrations", own.registrations},
-                                                {"anonymous_quota", settings().anonymous_quota}});
-    form_cookie_ = cookie_name_of(settings().auth_url, own.cookie_name, "form");
-    documentation_url_ = settings().documentation_url.empty() ? settings().auth_url + std::string{metadata_path}
-                                                              : settings().documentation_url;
-    metadata_ = make_metadata(settings(), renderer().language_tags());
-    make_rows();
-}
-
-TOLLGATE_COLD void oauth_part::make_rows() {
-    unknown_row_ = {.limit = &client_rules::refused_requests, .form = &client_rules::form};
-    const auto rows_of = [&](endpoint which) -> endpoint_rows& { return rows_[static_cast<std::size_t>(which)]; };
-    const auto refused = [](endpoint which) { return pipeline::row{.pattern = route_of(which), .form = &client_rules::form}; };
-
-    const auto add_client_row = [&](endpoint which, std::span<const pipeline::step> steps) {
-        rows_of(which).post = {.pattern = route_of(which),
-                               .caller = &client_rules::callers,
-                               .limit = &client_rules::guesses,
-                               .body = &client_rules::body,
-                               .form = &client_rules::form,
-                               .access = any_caller,
-                               .steps = steps};
-        rows_of(which).refused = refused(which);
-        rows_of(which).methods.add(http::method::post);
-    };
-    add_client_row(endpoint::token, client_rules::token_steps);
-    add_client_row(endpoint::revocation, client_rules::revocation_steps);
-    add_client_row(endpoint::introspection, client_rules::introspection_steps);
-    add_client_row(endpoint::device_authorization, client_rules::device_steps);
-
-    auto& metadata_rows = rows_of(endpoint::metadata);
-    metadata_rows.get = metadata_rows.refused = refused(endpoint::metadata);
-    metadata_rows.get.steps = client_rules::metadata_steps;
-    metadata_rows.methods.add(http::method::get);
-
-    auto& registration = rows_of(endpoint::registration);
-    registration.refused = refused(endpoint::registration);
-    registration.refused.form = &registration_rules::form;
-    const bool needs_token = settings().oauth.registration == dynamic_registration::with_token;
-    registration.post = registration.get = registration.refused;
-    registration.post.caller = &registration_rules::new_applications;
-    registration.post.access = needs_token ? any_caller : open_to_all;
-    registration.post.body = &registration_rules::body;
-    registration.post.steps = registration_rules::create_steps;
-    registration.get.caller = &registration_rules::registered_applications;
-    registration.get.access = any_caller;
-    registration.get.steps = registration_rules::get_steps;
-    registration.remove = registration.get;
-    registration.remove.steps = registration_rules::delete_steps;
-    for (auto* each : {&registration.post, &registration.get, &registration.remove}) each->limit = &registration_rules::wrong_tokens;
-    for (const auto each : {http::method::post, http::method::get, http::method::delete_}) registration.methods.add(each);
-
-    const auto add_page_rows = [&](endpoint which, std::span<const pipeline::step> get, std::span<const pipeline::step> post) {
-        auto& rows = rows_of(which);
-        rows.get = oauth_page_rules::make_row(route_of(which), get);
-        rows.post = oauth_page_rules::make_post_row(route_of(which), post);
-        rows.refused = {.pattern = route_of(which), .form = &oauth_page_rules::form};
-        rows.redirect = rows.refused;
-        rows.redirect.steps = oauth_page_rules::redirect_steps;
-        rows.methods.add(http::method::get);
-        rows.methods.add(http::method::post);
-    };
-    add_page_rows(endpoint::authorization, oauth_page_rules::get_steps, oauth_page_rules::post_steps);
-    add_page_rows(endpoint::one_page, oauth_page_rules::get_steps, oauth_page_rules::sign_in_steps);
-    add_page_rows(endpoint::device_page, oauth_page_rules::device_get_steps, oauth_page_rules::device_post_steps);
-}
-
-TOLLGATE_DECL void oauth_part::find_row(pipeline::call& one) const {
-    const std::string_view path = one.request.target.path;
-    const endpoint which = paths_.find(path);
-    if (which == endpoint::none) {
-        if (find_asset_row(one)) return;
-        if (paths_.is_page_path(path)) return find_unknown_row(one);
-        one.state.row = &unknown_row_;
-        one.state.no_row = pipeline::no_such_resource;
-        return;
-    }
-    const endpoint_rows& rows = rows_[static_cast<std::size_t>(which)];
-    bool is_redirect = false;
-    if (is_page(which)) {
-        auto& kept = one.kept<kept_oauth_page>();
-        kept.endpoint = which;
-        const auto at = renderer().find(path);
-        is_redirect = !at || at->language == nullptr;
-        // The language that the application requests with `ui_locales`, or else that of the path or the browser.
-        kept.language = &renderer().language_of(one.request);
-        if (one.request.target.query.find("ui_locales=") != std::string_view::npos)
-            if (const auto query = http::parse_form(one.request.target.query))
-                if (const auto found = web::ui_language(query->value_of("ui_locales"), renderer().language_tags()))
-                    kept.language = &renderer().languages()[*found];
-    } else if (which != endpoint::metadata) {
-        one.kept<kept_client>().endpoint = which;
-    }
-    const auto get = is_redirect ? &rows.redirect : &rows.get;
-    pipeline::find_by_method(one,
-                             {{http::method::get, rows.methods.contains(http::method::get) ? get : nullptr},
-                              {http::method::post, rows.methods.contains(http::method::post) && !is_redirect ? &rows.post : nullptr},
-                              {http::method::delete_, rows.methods.contains(http::method::delete_) ? &rows.remove : nullptr}},
-                             rows.refused);
-}
-
-TOLLGATE_COLD void oauth_part::refuse(const http::refusal& refused, http::response& response) const {
-    const auto path = refused.path();
-    if (is_page(paths_.find(path)) || paths_.is_page_path(path)) return page_part::refuse(refused, response);
-    pipeline::respond_refusal(policies(), settings(), documentation_url_, refused, response);
-}
-
-TOLLGATE_DECL bool oauth_part::may_block() const noexcept {
-    return sessions().may_block() || store_.may_block() || policies().limiter().may_block() || sessions().signs_in() ||
-           settings().oauth.fetch_client_document;
-}
-
-TOLLGATE_COLD std::vector<std::string> oauth_part::mounts() const {
-    auto all = paths_.mounts();
-    for (const auto& each : renderer().site().assets) all.push_back(each.path);
+TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
+    std::vector<http::form_member> all{{"response_type", "code"},
+                                       {"client_id", std::string{request.client.client_id.view()}},
+                                       {"scope", std::string{request.scopes.text()}}};
+    for (const auto& each : request.resource_urls) all.push_back({"resource", each});
+    if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
+    if (request.state) all.push_back(detail::to_member(*request.state));
+    if (request.code_challenge) {
+        all.push_back({"code_challenge", *request.code_challenge});
+        all.push_back({"code_challenge_method", std::string{challenge_method}});
+    }
+    if (!request.prompt.empty()) all.push_back({"prompt", to_text(request.prompt)});
+    if (request.login_hint) all.push_back({"login_hint", *request.login_hint});
     return all;
 }
 
+TOLLGATE_DECL std::string to_query(const authorization_request& request) {
+    std::string query;
+    for (const auto& [name, value] : form_parameters(request)) detail::add_to_query(query, name, value);
+    return query;
+}
+
+TOLLGATE_DECL std::string to_query(const parameters& sent) {
+    std::string query;
+    for (const auto& [name, value] : sent.all()) {
+        if (name != "state" || value.empty() || sent.is_repeated(name) || sent.holds(detail::encoded_state_name)) {
+            detail::add_to_query(query, name, value);
+        } else {
+            const auto state = detail::to_member(value);
+            detail::add_to_query(query, state.name, state.value);
+        }
+    }
+    return query;
+}
+
 }  // namespace tollgate::oauth
 
-#endif  // TOLLGATE_OAUTH_DETAIL_OAUTH_PART_IPP
+#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
+
+// <tollgate/oauth/detail/device_codes.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random) {
+    std::uint64_t number = 0;
+    for (const std::byte each : random) number = number << 8 | std::to_integer<std::uint64_t>(each);
+    std::string code;
+    for (std::size_t i = 0; i < user_code_size; ++i, number /= user_code_letters.size()) {
+        if (i == user_code_size / 2) code.push_back('-');
+        code.push_back(user_code_letters[number % user_code_letters.size()]);
+    }
+    return code;
+}
+
+TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed) {
+    if (typed.size() > user_code_typed_bytes_max) return std::nullopt;
+    std::string code;
+    std::size_t letters = 0;
+    for (const char c : tollgate::detail::without_punctuation(typed)) {
+        const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        if (user_code_letters.find(upper) == std::string_view::npos || letters == user_code_size) return std::nullopt;
+        if (letters++ == user_code_size / 2) code.push_back('-');
+        code.push_back(upper);
+    }
+    return letters == user_code_size ? std::optional{code} : std::nullopt;
+}
+
+TOLLGATE_DECL digest digest_of_user_code(std::string_view code) { return digest_of("user code\n" + std::string{code}); }
+
+TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const parameters& sent, const application& client,
+                                                                   const service_catalog& services) {
+    if (client.type == client_type::resource_server)
+        return no_tokens_for_resource_server();
+    const auto scope = sent.find("scope");
+    if (!scope) return missing_parameter("scope");
+    const auto scopes = parse_known_scopes(*scope, services);
+    if (!scopes) return unknown_scope();
+    return *scopes;
+}
+
+TOLLGATE_DECL void write_device_response(http::response& response, const device_response& issued) {
+    const auto page = issued.settings.auth_url + std::string{device_page_path};
+    response.add_prepared_lines(pipeline::json_field_lines);
+    http::json_writer body{response.body()};
+    body.begin_object();
+    body.member("device_code").string(issued.device_code);
+    body.member("user_code").string(issued.user_code);
+    body.member("verification_uri").string(page);
+    body.member("verification_uri_complete").string(page + "?user_code=" + std::string{issued.user_code});
+    body.member("expires_in").integer(issued.settings.oauth.device_code_lifetime.count());
+    body.member("interval").integer(issued.settings.oauth.device_poll_interval.count());
+    body.end_object();
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
+
+// <tollgate/oauth/detail/token_endpoint.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+inline exchange_request read_code_exchange(const parameters& sent) {
+    const auto code = sent.find("code");
+    if (!code) return missing_parameter("code");
+    const auto verifier = sent.find("code_verifier");
+    if (verifier && !is_code_verifier(*verifier))
+        return failure{error_code::invalid_grant, "code_verifier is malformed (RFC 7636 section 4.1)."};
+    if (!is_well_formed(secret_kind::authorization_code, *code)) return invalid_code(redemption_result::unknown);
+    return code_exchange{.code_digest = digest_of(*code),
+                         .redirect_uri = sent.find("redirect_uri"),
+                         .code_challenge = verifier ? std::optional{challenge_of(*verifier)} : std::nullopt};
+}
+
+inline exchange_request read_refresh_exchange(const parameters& sent) {
+    const auto token = sent.find("refresh_token");
+    if (!token) return missing_parameter("refresh_token");
+    std::optional<scope_set> narrowed;
+    if (const auto scope = sent.find("scope")) {
+        narrowed = scope_set::parse(*scope);
+        if (!narrowed || narrowed->empty()) return unknown_scope();
+    }
+    if (!is_well_formed(secret_kind::refresh_token, *token)) return invalid_refresh_token();
+    return refresh_exchange{*token, narrowed};
+}
+
+inline exchange_request read_device_exchange(const parameters& sent) {
+    const auto code = sent.find("device_code");
+    if (!code) return missing_parameter("device_code");
+    if (!is_well_formed(secret_kind::device_code, *code)) return unknown_device_code();
+    return device_exchange{digest_of(*code)};
+}
+
+inline exchange_request read_owner_exchange(const parameters& sent) {
+    const auto scope = sent.find("scope");
+    if (!scope) return missing_parameter("scope");
+    const auto scopes = scope_set::parse(*scope);
+    if (!scopes || scopes->empty()) return unknown_scope();
+    return owner_exchange{*scopes};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
+    const auto grant_type = sent.find("grant_type");
+    if (!grant_type) return missing_parameter("grant_type");
+    if (*grant_type == "authorization_code") return detail::read_code_exchange(sent);
+    if (*grant_type == "refresh_token") return detail::read_refresh_exchange(sent);
+    if (*grant_type == device_grant_type) return detail::read_device_exchange(sent);
+    if (*grant_type == "client_credentials") return detail::read_owner_exchange(sent);
+    return failure{error_code::unsupported_grant_type,
+                   "grant_type must be authorization_code, refresh_token, client_credentials or " +
+                       std::string{device_grant_type} + "."};
+}
+
+TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange, const application& client) {
+    if (!exchange.redirect_uri) {
+        if (client.redirect_urls.size() == 1) return std::nullopt;
+        return failure{error_code::invalid_request,
+                       "redirect_uri is missing. It may be omitted only if the application has one registered redirect "
+                       "URL."};
+    }
+    if (is_redirect_text(*exchange.redirect_uri)) return std::nullopt;
+    return invalid_code(redemption_result::redirect_mismatch);
+}
+
+TOLLGATE_DECL failure invalid_code(redemption_result reason) {
+    const auto refuse = [](const char* description) { return failure{error_code::invalid_grant, description}; };
+    switch (reason) {
+        case redemption_result::expired: return refuse("The code has expired.");
+        case redemption_result::reused:
+            return refuse("The code was already used. The tokens that were issued for it have been revoked.");
+        case redemption_result::repeated:
+            return refuse("The code was already used a moment ago. The tokens that were issued for it are valid.");
+        case redemption_result::redirect_mismatch:
+            return refuse("redirect_uri differs from the one in the authorization request.");
+        case redemption_result::verifier_mismatch:
+            return refuse("code_verifier does not match the code_challenge in the authorization request.");
+        case redemption_result::wrong_resource: return wrong_resource();
+        case redemption_result::redeemed:
+        case redemption_result::unknown: break;
+    }
+    return refuse("The code is unknown, or was issued to another application.");
+}
+
+TOLLGATE_DECL failure unknown_device_code() {
+    return {error_code::invalid_grant, "The device_code is unknown, or was issued to another application."};
+}
+
+TOLLGATE_DECL failure expired_device_code() {
+    return {error_code::expired_token, "The device_code has expired. Request a new one."};
+}
+
+TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
+    if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
+    if (has_expired(waiting, now)) return expired_device_code();
+    return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then poll again."};
+}
+
+TOLLGATE_DECL failure invalid_refresh_token() {
+    return {error_code::invalid_grant, "The refresh token is invalid, expired or revoked."};
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
+
+// <tollgate/oauth/detail/token_response.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
+#define TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed) {
+    response.set_status(failed.status);
+    add_no_store_fields(response);
+    http::json_writer body{response.body()};
+    body.begin_object();
+    body.member("error").string(to_text(failed.failure.code));
+    body.member("error_description").string(failed.failure.description);
+    body.member("message").string(failed.failure.description);
+    body.member("documentation_url").string(pipeline::topic_url(failed.documentation_url, failed.about));
+    body.end_object();
+}
+
+TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url) {
+    const auto status = status_of_server_error(error);
+    response.clear();
+    http::add_retry_after(response, status);
+    const auto described = to_failure(error);
+    write_failure(response, {.status = status, .failure = described, .documentation_url = documentation_url});
+}
+
+TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
+                                            std::string_view documentation_url) {
+    if (!window.admitted) http::add_retry_after(response, window.resets_at - now);
+    const pipeline::rejection& value = window.admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
+    const failure error{error_code::invalid_request, std::string{value.message}};
+    write_failure(response,
+                  {.status = value.status, .failure = error, .documentation_url = documentation_url, .about = value.documentation});
+}
+
+TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
+    add_no_store_fields(response);
+    http::json_writer body{response.body()};
+    body.begin_object();
+    body.member("access_token").string(issued.access_token);
+    body.member("expires_in").integer(issued.expires_in.count());
+    body.member("token_type").string("bearer");
+    body.member("scope").string(issued.scopes.text());
+    if (issued.refresh_token) body.member("refresh_token").string(*issued.refresh_token);
+    body.end_object();
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
+
+// <tollgate/oauth/detail/client_endpoints.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
+#define TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+inline refused_request refuse_request(std::string_view reason) { return {{error_code::invalid_request, std::string{reason}}}; }
+
+/// Why there is no client_id: what is usually wrong with such a request.
+inline refused_request missing_client_id(const http::request& request) {
+    const auto query = http::parse_form(request.target.query);
+    if (query && query->find("client_id") != nullptr) return refuse_request("Send the parameters in the body, not in the query.");
+    if (request.body.empty()) return refuse_request("The body is empty. Send client_id and the other parameters in it.");
+    return refuse_request("client_id is missing. Send it in the body, or in an Authorization header with Basic.");
+}
+
+/// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
+inline std::optional<client_credentials> read_basic(std::string_view authorization) {
+    const auto credentials = http::detail::credentials_of(authorization, "Basic");
+    const auto decoded = credentials ? tollgate::detail::base64_decode(*credentials) : std::nullopt;
+    if (!decoded) return std::nullopt;
+    const auto colon = decoded->find(':');
+    if (colon == std::string::npos) return std::nullopt;
+    auto client_id = tollgate::detail::percent_decode(std::string_view{*decoded}.substr(0, colon), tollgate::detail::plus_sign::space);
+    auto client_secret = tollgate::detail::percent_decode(std::string_view{*decoded}.substr(colon + 1), tollgate::detail::plus_sign::space);
+    if (!client_id || !client_secret) return std::nullopt;
+    return client_credentials{std::move(*client_id), std::move(*client_secret)};
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(const http::request& request,
+                                                                                        const parameters& sent) {
+    const auto client_id = sent.find("client_id");
+    const auto client_secret = sent.find("client_secret");
+    const auto line_count = request.fields.count(http::field_id::authorization);
+    if (line_count > 1) return detail::refuse_request("Send exactly one Authorization header.");
+    if (line_count == 0) {
+        if (!client_id) return detail::missing_client_id(request);
+        return client_credentials{*client_id, client_secret.value_or("")};
+    }
+    const auto authorization = request.fields.find(http::field_id::authorization);
+    auto basic = detail::read_basic(authorization);
+    if (!basic && !http::detail::credentials_of(authorization, "Basic"))
+        return detail::refuse_request("The Authorization header must use Basic. Omit it to send client_id and client_secret in the body.");
+    if (!basic)
+        return refused_request{{error_code::invalid_client,
+                                "The Authorization header must be Basic with the base64 of client_id, a colon and client_secret."},
+                               http::status::unauthorized};
+    if ((client_id && *client_id != basic->client_id) || (client_secret && *client_secret != basic->client_secret))
+        return detail::refuse_request("The Authorization header and the body name different credentials.");
+    if (basic->client_id.empty()) return detail::refuse_request("client_id is missing: the Authorization header has only a secret.");
+    return std::move(*basic);
+}
+
+TOLLGATE_DECL failure to_failure(client_fault fault) {
+    const auto refuse = [](const char* description) { return failure{error_code::invalid_client, description}; };
+    switch (fault) {
+        case client_fault::unknown_client: return refuse("There is no application with this client_id.");
+        case client_fault::missing_secret: return refuse("client_secret is missing. This application has one.");
+        case client_fault::needless_secret: return refuse("This application has no secret. Omit client_secret.");
+        case client_fault::needs_secret: return refuse("Only an application with a secret can use this endpoint.");
+        case client_fault::stopped: return {error_code::unauthorized_client, "The application is suspended."};
+        case client_fault::wrong_secret:
+        case client_fault::unknown_with_secret: break;
+    }
+    return refuse("client_id or client_secret is invalid.");
+}
+
+TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
+    const auto line_count = request.fields.count(http::field_id::authorization);
+    if (line_count != 1) return line_count > 1;
+    return !detail::read_basic(request.fields.find(http::field_id::authorization));
+}
+
+TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
+    return is_client_id_text(credentials.client_id) &&
+           (credentials.client_secret.empty() ||
+            is_well_formed(secret_kind::client_secret, credentials.client_secret));
+}
+
+TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request) {
+    if (request.body_state == http::body_state::too_large)
+        return refused_request{{error_code::invalid_request, "The request body is too large."}, http::status::content_too_large};
+    // The body may not have arrived.
+    if (has_unusable_authorization(request)) {
+        const parameters none{http::form_fields{{}}};
+        return std::get<refused_request>(read_client_credentials(request, none));
+    }
+    auto read = parameters::from_body(request);
+    if (auto* error = std::get_if<failure>(&read)) {
+        const bool is_encoded = request.has_body() && http::detail::has_content_coding(request.fields);
+        return refused_request{std::move(*error), is_encoded ? http::status::unsupported_media_type : http::status::bad_request};
+    }
+    auto& sent = std::get<parameters>(read);
+    if (auto repeated = sent.repeated()) return refused_request{std::move(*repeated)};
+    auto credentials = read_client_credentials(request, sent);
+    if (auto* refused = std::get_if<refused_request>(&credentials)) return std::move(*refused);
+    return client_request{std::move(sent), std::get<client_credentials>(std::move(credentials))};
+}
+
+TOLLGATE_DECL bool is_refresh(const parameters& sent) {
+    return sent.find("grant_type") == "refresh_token" &&
+           is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
+}
+
+TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response) {
+    if (request.fields.count(http::field_id::authorization) != 0)
+        response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
+}
+
+TOLLGATE_DECL void respond_invalid_client(const http::request& request, const limit_decision& window, client_fault fault, instant now,
+                                          http::response& response, std::string_view documentation_url) {
+    if (may_be_guess(fault) && !window.admitted)
+        return write_rate_limited(response,
+                                  {error_code::invalid_client, "API rate limit exceeded by requests with a wrong client_id or "
+                                                               "client_secret. Wait until the time in X-RateLimit-Reset."},
+                                  window, now, documentation_url);
+    add_client_challenge(request, response);
+    const auto error = to_failure(fault);
+    write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
+}
+
+TOLLGATE_DECL void write_rate_limited(http::response& response, const failure& failed, const limit_decision& window, instant now,
+                                      std::string_view documentation_url) {
+    http::add_retry_after(response, window.resets_at - now);
+    write_failure(response, {.status = http::status::too_many_requests,
+                             .failure = failed,
+                             .documentation_url = documentation_url,
+                             .about = pipeline::about_rate_limits});
+}
+
+TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
+                                    std::string_view description) {
+    http::add_retry_after(response, retry_at - now);
+    const failure error{error_code::temporarily_unavailable, std::string{description}};
+    write_failure(response, {.status = http::status::too_many_requests, .failure = error, .documentation_url = documentation_url});
+}
+
+TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer,
+                                       const resource_list& resources) {
+    response.add_prepared_lines(pipeline::json_field_lines);
+    http::json_writer body{response.body()};
+    const auto to_seconds = [](instant at) { return to_unix_milliseconds(at) / 1000; };
+    body.begin_object();
+    body.member("active").boolean(token != nullptr);
+    if (token != nullptr) {
+        body.member("scope").string(token->scopes.text());
+        if (token->client_id) body.member("client_id").string(token->client_id->view());
+        if (!token->is_refresh_token) body.member("token_type").string("bearer");
+        body.member("exp").integer(to_seconds(token->expires_at));
+        if (token->created_at) body.member("iat").integer(to_seconds(*token->created_at));
+        body.member("sub").string(std::to_string(token->user.value()));
+        body.member("iss").string(issuer);
+        if (const auto urls = resources.urls_of(token->resources); !urls.empty()) {
+            body.member("aud").begin_array();
+            for (const auto each : urls) body.string(each);
+            body.end_array();
+        }
+    }
+    body.end_object();
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
+
+// <tollgate/oauth/detail/metadata.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_METADATA_IPP
+#define TOLLGATE_OAUTH_DETAIL_METADATA_IPP
+
+namespace tollgate::inline v0::oauth {
+
+TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings, std::span<const std::string_view> languages) {
+    std::string text;
+    http::json_writer json{text};
+    const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
+    const auto write_list = [&](http::json_name name, std::initializer_list<std::string_view> values) {
+        json.member(name).begin_array();
+        for (const auto each : values) json.string(each);
+        json.end_array();
+    };
+
+    json.begin_object();
+    json.member("issuer").string(settings.auth_url);
+    json.member("authorization_endpoint").string(at(authorization_path));
+    json.member("token_endpoint").string(at(token_path));
+    json.member("revocation_endpoint").string(at(revocation_path));
+    json.member("introspection_endpoint").string(at(introspection_path));
+    json.member("device_authorization_endpoint").string(at(device_authorization_path));
+    if (settings.oauth.registration != dynamic_registration::off) json.member("registration_endpoint").string(at(registration_path));
+    json.member("scopes_supported").begin_array();
+    for (const auto& scope : settings.services.scopes()) json.string(scope);
+    json.end_array();
+    write_list("response_types_supported", {"code"});
+    write_list("response_modes_supported", {"query"});
+    write_list("grant_types_supported", {"authorization_code", "refresh_token", "client_credentials", device_grant_type});
+    write_list("token_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
+    write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
+    write_list("introspection_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
+    write_list("code_challenge_methods_supported", {challenge_method});
+    write_list("prompt_values_supported", {"none", "login", "consent", "select_account"});
+    json.member("authorization_response_iss_parameter_supported").boolean(true);
+    if (settings.oauth.fetch_client_document) json.member("client_id_metadata_document_supported").boolean(true);
+    if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
+    json.member("ui_locales_supported").begin_array();
+    for (const auto each : languages) json.string(each);
+    json.end_array();
+    json.end_object();
+    return text;
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_METADATA_IPP
 
 // <tollgate/web/detail/form.ipp>
 #ifndef TOLLGATE_WEB_DETAIL_FORM_IPP
@@ -41293,47 +42044,223 @@ TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http
 
 #endif  // TOLLGATE_WEB_DETAIL_FORM_IPP
 
-// <tollgate/pages/detail/submission.ipp>
-#ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
-#define TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
+// <tollgate/oauth/detail/consent.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
+#define TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
 
-namespace tollgate::inline v0::pages {
+namespace tollgate::inline v0::oauth {
 
-TOLLGATE_DECL form_submission::form_submission(const session& session, const web::form_nonce& nonce, std::string_view body, instant now)
-    : key_{session.secret},
-      content_{reinterpret_cast<const char*>(nonce.data()), nonce.size()},
-      period_{to_unix_milliseconds(now) / milliseconds{submission_period}.count()} {
-    content_.append(sha256(body).raw());
+namespace detail {
+
+/// The part of the URL that users recognize.
+inline std::string displayed_host(std::string_view redirect) {
+    if (const auto url = http::url::parse(redirect)) return url->authority();
+    return std::string{redirect.substr(0, redirect.find_first_of(":?/"))};
 }
 
-TOLLGATE_DECL digest form_submission::derive(std::string_view what) const {
-    // The content has a fixed length, so different texts give different messages.
-    return hmac_sha256({.key = key_, .message = std::string{"submission\0", 11}.append(content_).append(what)});
+}  // namespace detail
+
+TOLLGATE_DECL std::string signed_text_of(const authorization_request& request) {
+    return to_query(request) + "\n" + request.redirect;
 }
 
-TOLLGATE_DECL digest form_submission::key() const { return derive("key"); }
-
-TOLLGATE_DECL public_id form_submission::new_id(public_id_kind kind) const {
-    const digest derived = derive("id");
-    std::array<std::byte, 16> bytes;
-    std::memcpy(bytes.data(), derived.bytes().data(), bytes.size());
-    return make_public_id(kind, bytes);
+TOLLGATE_DECL secret_text make_code(const code_derivation& derivation) {
+    const std::string message = "authorization code\n" + std::to_string(derivation.user.value()) + "\n" +
+                                web::form_nonce_text(derivation.nonce) + "\n" + std::string{derivation.signed_text};
+    const auto mac = hmac_sha256({.key = derivation.key, .message = message});
+    std::array<std::byte, digest::size_bytes> bytes;
+    std::memcpy(bytes.data(), mac.bytes().data(), bytes.size());
+    return make_secret(secret_kind::authorization_code, bytes);
 }
 
-TOLLGATE_DECL form_submission::secret_bytes form_submission::bytes_of(std::int64_t period) const {
-    const digest derived = derive("secret " + std::to_string(period));
-    secret_bytes bytes;
-    std::memcpy(bytes.data(), derived.bytes().data(), bytes.size());
-    return bytes;
+TOLLGATE_DECL std::string consent_title(const consent_view& view) {
+    return fill_in(view.texts.consent.title, view.request.client.name);
 }
 
-TOLLGATE_DECL std::string version_of(const digest& secret_digest) {
-    return tollgate::detail::hex_encode(sha256(secret_digest.raw()).raw().substr(0, 12));
+TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text) {
+    if (!text.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", text);
 }
 
-}  // namespace tollgate::pages
+TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
+                                const scope_set& scopes, const web::scope_text_list& scope_texts) {
+    html.add("<p>{}</p>\n", asks);
+    if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
+    html.add("<p>{}</p>\n", texts.consent.scopes);
+    web::write_scopes(html, scopes, scope_texts);
+    switch (client.registration) {
+        case registration_kind::by_owner: html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website)); break;
+        case registration_kind::by_itself:
+            if (!client.website.empty()) html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website));
+            html.add("<p class=\"caution\">{}</p>\n", texts.consent.registered_itself);
+            break;
+        case registration_kind::metadata_document:
+            html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.consent.not_registered, detail::displayed_host(client.website)));
+            break;
+    }
+    if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.consent.unproved);
+}
 
-#endif  // TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
+TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
+                                  std::string_view login, bool can_sign_out) {
+    if (!login.empty()) {
+        html.add("<p class=\"as\">{}", fill_in(texts.signed_in_as, login));
+        if (can_sign_out)
+            html.add(" <button class=\"link\" name=\"{}\" value=\"other_user\">{}</button>", decision_name, texts.other_user);
+        html.add("</p>\n");
+    }
+    // Denying does not require signing in.
+    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
+<button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
+)",
+             decision_name, fill_in(texts.allow, client_name), decision_name, texts.deny);
+}
+
+TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
+    const auto& texts = view.texts.consent;
+    const auto& client = view.request.client;
+    html.add("<h1>{}</h1>\n", consent_title(view));
+    write_form_notice(html, view.notice);
+    if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
+    write_client(html, view.texts, client, fill_in(texts.asks, client.name, view.operator_name), view.request.scopes,
+                 view.scopes);
+    if (view.shows_resources)
+        for (const auto& each : view.request.resource_urls) html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.resource, each));
+
+    const auto carried = form_parameters(view.request);
+    web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
+    for (const auto& [name, value] : carried) to.hidden.emplace_back(name, value);
+    web::begin_form(html, to);
+    if (view.sign_in != nullptr) {
+        html.add("<h2>{}</h2>\n", texts.sign_in);
+        web::write_sign_in_fields(html, view.sign_in->login, view.sign_in->faults, view.texts);
+    }
+    write_decision(html, texts, client.name, view.login, view.can_sign_out);
+    html.add("</form>\n<p class=\"hint\">{} {}</p>\n",
+             fill_in(texts.leads_to, detail::displayed_host(view.request.redirect)), texts.revocable);
+}
+
+TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_texts& texts, std::string_view redirect_uri) {
+    // Percent-encoded, other bytes change neither the order of the text nor what it looks like.
+    std::string visible;
+    for (const char c : redirect_uri.substr(0, limits::target_url_bytes_max))
+        visible.append(tollgate::detail::is_visible_ascii(c) ? std::string(1, c) : tollgate::detail::percent_encode({&c, 1}));
+    if (redirect_uri.size() > limits::target_url_bytes_max) visible.append(" ...");
+    html.add("<p>{}</p>\n<pre>\n{}</pre>\n<p class=\"hint\">{}</p>\n", texts.received_redirect, visible, texts.compare_redirect);
+}
+
+TOLLGATE_DECL decision read_decision(const parameters& sent) {
+    const auto value = sent.find(decision_name);
+    if (!value || sent.is_repeated(decision_name)) return decision::none;
+    if (*value == "other_user") return decision::other_user;
+    return *value == "allow" ? decision::allow : *value == "deny" ? decision::deny : decision::none;
+}
+
+TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept {
+    switch (failure) {
+        case page_failure::missing_client_id: return texts.missing_client;
+        case page_failure::unknown_client: return texts.unknown_client;
+        case page_failure::stopped_client: return texts.stopped_client;
+        case page_failure::no_redirect_url: return texts.no_redirect_url;
+        case page_failure::missing_redirect: return texts.missing_redirect;
+        case page_failure::unregistered_redirect: break;
+    }
+    return texts.unregistered_redirect;
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
+
+// <tollgate/oauth/detail/redirect.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
+#define TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// `text` without the port of its loopback address; empty for other hosts. Only `http`, and only addresses: the name
+/// `localhost` may resolve to another host (RFC 8252 section 8.3).
+inline std::optional<std::string> without_loopback_port(std::string_view text) {
+    const auto url = http::url::parse(text);
+    if (!url || url->scheme != http::url_scheme::http || url->has_user_info || url->has_fragment) return std::nullopt;
+    if (!url->address || (url->host != "127.0.0.1" && url->host != "::1")) return std::nullopt;
+    const auto authority = text.find("//") + 2;
+    const auto end = (std::min)(text.find_first_of("/?", authority), text.size());
+    const auto colon = text.substr(0, end).rfind(':');
+    const bool has_port = colon >= authority && text.substr(colon, end - colon).find(']') == std::string_view::npos;
+    if (has_port && colon + 1 == end) return std::nullopt;  // browsers drop such a colon: the application did not send it
+    return std::string{text.substr(0, has_port ? colon : end)}.append(text.substr(end));
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return tollgate::detail::is_visible_ascii(c) && c != '#'; });
+}
+
+TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri) {
+    return registered == redirect_uri || tollgate::detail::normalized_redirect_url(registered) == redirect_uri;
+}
+
+TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
+    if (equals_registered(registered, redirect_uri)) return true;
+    const auto sent = detail::without_loopback_port(redirect_uri);
+    return sent && (detail::without_loopback_port(registered) == sent ||
+                    detail::without_loopback_port(tollgate::detail::normalized_redirect_url(registered)) == sent);
+}
+
+TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
+    const auto site = http::url::parse(website);
+    const auto sent = http::url::parse(redirect_uri);
+    return site && sent && site->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
+           !sent->has_final_dot && !tollgate::detail::has_response_parameter(redirect_uri);
+}
+
+TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
+                                                         const std::optional<std::string>& redirect_uri) {
+    const auto& registered = client.redirect_urls;
+    const auto chosen = !redirect_uri && registered.size() == 1 ? std::optional{registered.front()} : redirect_uri;
+    if (!chosen || !is_redirect_text(*chosen)) return std::nullopt;
+    const bool matches_one = std::any_of(registered.begin(), registered.end(),
+                                         [&](const std::string& each) { return matches_registered(each, *chosen); });
+    const bool needs_none = registered.empty() && client.type == client_type::confidential;
+    return matches_one || (needs_none && matches_website(client.website, *chosen)) ? chosen : std::nullopt;
+}
+
+TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const redirect_parameter> parameters) {
+    std::string result{url};
+    const auto mark = result.find('?');
+    bool separated = mark != std::string::npos && (mark + 1 == result.size() || result.back() == '&');
+    for (const auto& [name, value] : parameters) {
+        if (!separated) result.push_back(result.find('?') == std::string::npos ? '?' : '&');
+        separated = false;
+        result.append(tollgate::detail::percent_encode(name)).append("=").append(tollgate::detail::percent_encode(value));
+    }
+    return result;
+}
+
+namespace detail {
+
+inline std::string url_with(const redirect_target& to, std::vector<redirect_parameter> parameters) {
+    if (to.state) parameters.push_back({"state", *to.state});
+    parameters.push_back({"iss", to.issuer});
+    return with_parameters(to.redirect, parameters);
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view code) {
+    return detail::url_with(to, {{"code", code}});
+}
+
+TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& error) {
+    return detail::url_with(to, {{"error", to_text(error.code)}, {"error_description", error.description}});
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
 
 // <tollgate/web/detail/one_time.ipp>
 #ifndef TOLLGATE_WEB_DETAIL_ONE_TIME_IPP
@@ -41377,6 +42304,543 @@ TOLLGATE_DECL std::optional<std::string> open_sealed(const session& session, std
 }  // namespace tollgate::web
 
 #endif  // TOLLGATE_WEB_DETAIL_ONE_TIME_IPP
+
+// <tollgate/oauth/detail/device_page.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
+#define TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// The sentence with the code on a line of its own.
+inline void write_code(html_writer& html, std::string_view sentence, std::string_view code) {
+    const auto place = (std::min)(sentence.find("{}"), sentence.size());
+    const auto after = sentence.substr((std::min)(place + 2, sentence.size()));
+    html.add("<p>{}<strong class=\"code\">{}</strong>{}</p>\n", sentence.substr(0, place), code, after);
+}
+
+}  // namespace detail
+
+namespace detail {
+
+struct device_result {
+    std::string_view name;
+    message_texts device_texts::*texts;
+};
+inline constexpr device_result device_results[] = {{"approved", &device_texts::approved},
+                                                   {"denied", &device_texts::denied},
+                                                   {"approved before", &device_texts::approved_before},
+                                                   {"denied before", &device_texts::denied_before},
+                                                   {"other user", &device_texts::answered_by_other},
+                                                   {"answered", &device_texts::answered}};
+
+}  // namespace detail
+
+TOLLGATE_DECL std::string_view device_result_of(const device_answer& answer, const device_decision& decision) noexcept {
+    if (!answer.user) return "answered";
+    if (*answer.user != decision.user) return "other user";
+    const bool is_same = answer.state == decision.answer;
+    if (answer.state == device_code_state::approved) return is_same ? "approved" : "approved before";
+    return is_same ? "denied" : "denied before";
+}
+
+TOLLGATE_DECL const message_texts* find_device_result(std::string_view name, const device_texts& texts) noexcept {
+    for (const detail::device_result& each : detail::device_results)
+        if (each.name == name) return &(texts.*each.texts);
+    return nullptr;
+}
+
+TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view) {
+    const auto& texts = view.texts.device;
+    html.add("<h1>{}</h1>\n", texts.title);
+    write_form_notice(html, view.notice);
+    html.add("<p>{}</p>\n", texts.about);
+    web::begin_form(html, {.url = view.url, .form_token = view.form_token});
+    web::write_text_field(html,
+                          {.name = user_code_name,
+                           .label = texts.code,
+                           .hint = texts.code_hint,
+                           .value = view.typed,
+                           .focused = true},
+                          view.faults, view.texts.forms);
+    html.add("<p class=\"buttons\"><button>{}</button></p>\n</form>\n", texts.next);
+}
+
+TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view) {
+    const auto& texts = view.texts.device;
+    const auto& consent = view.texts.consent;
+    html.add("<h1>{}</h1>\n", fill_in(consent.title, view.client.name));
+    write_form_notice(html, view.notice);
+    write_client(html, view.texts, view.client, fill_in(texts.asks, view.client.name, view.operator_name),
+                 view.request.scopes, view.scopes);
+    html.add("<p class=\"caution\">{}</p>\n",
+             fill_in(texts.warning, view.request.requested_from, web::moment_text(view.request.created_at, view.texts.dates)));
+    detail::write_code(html, texts.code_shown, view.user_code);
+    web::begin_form(html, {.url = view.url,
+                           .form_token = view.form_token,
+                           .hidden = {{user_code_name, std::string{view.user_code}}}});
+    write_decision(html, consent, view.client.name, view.login, view.can_sign_out);
+    html.add("</form>\n<p class=\"hint\">{}</p>\n", consent.revocable);
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
+
+// <tollgate/oauth/detail/registration.ipp>
+#ifndef TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
+#define TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
+
+namespace tollgate::inline v0::oauth {
+
+namespace detail {
+
+/// The token of a Bearer Authorization field, or an empty text.
+inline std::string_view bearer_token_of(const http::request& request) noexcept {
+    if (request.fields.count(http::field_id::authorization) != 1) return {};
+    return http::detail::credentials_of(request.fields.find(http::field_id::authorization), "Bearer").value_or(std::string_view{});
+}
+
+inline bool has_initial_access_token(const http::request& request, const account_service_settings& settings) {
+    const auto token = bearer_token_of(request);
+    return !token.empty() && digest_of(token) == settings.oauth.initial_access_token;
+}
+
+/// A registration as the application gets it. The secrets exist only in the response to its creation.
+struct registration_view {
+    const account_service_settings& settings;
+    std::string_view client_id;
+    const client_metadata& metadata;
+    instant created_at;
+    std::string_view client_secret = {};
+    std::string_view registration_token = {};
+};
+
+inline void write_registration(http::response& response, const registration_view& view) {
+    add_no_store_fields(response);
+    http::json_writer body{response.body()};
+    const auto write_list = [&](http::json_name name, const auto& values) {
+        body.member(name).begin_array();
+        for (const std::string_view each : values) body.string(each);
+        body.end_array();
+    };
+    body.begin_object();
+    body.member("client_id").string(view.client_id);
+    body.member("client_id_issued_at").integer(to_unix_milliseconds(view.created_at) / 1000);
+    if (!view.client_secret.empty()) body.member("client_secret").string(view.client_secret);
+    if (view.metadata.type == client_type::confidential) body.member("client_secret_expires_at").integer(0);
+    if (!view.registration_token.empty()) body.member("registration_access_token").string(view.registration_token);
+    body.member("registration_client_uri")
+        .string(std::string{view.settings.auth_url}.append(registration_path).append("?client_id=").append(view.client_id));
+    body.member("client_name").string(view.metadata.name);
+    if (!view.metadata.website.empty()) body.member("client_uri").string(view.metadata.website);
+    write_list("redirect_uris", view.metadata.redirect_urls);
+    write_list("grant_types", std::initializer_list<std::string_view>{"authorization_code", "refresh_token"});
+    write_list("response_types", std::initializer_list<std::string_view>{"code"});
+    body.member("token_endpoint_auth_method").string(view.metadata.auth_method);
+    if (!view.metadata.default_scopes.empty()) body.member("scope").string(view.metadata.default_scopes.text());
+    body.end_object();
+}
+
+}  // namespace detail
+
+TOLLGATE_DECL void registration_rules::read_initial_token(call& one) {
+    const auto& settings = client_rules::part(one).settings();
+    if (settings.oauth.registration != dynamic_registration::with_token) return;
+    using enum pipeline::auth_state;
+    const bool is_sent = one.request.fields.count(http::field_id::authorization) != 0;
+    const bool is_right = detail::has_initial_access_token(one.request, settings);
+    one.state.auth.state = is_right ? authenticated : is_sent ? bad_credentials : anonymous;
+}
+
+TOLLGATE_DECL void registration_rules::read_registration_token(call& one) {
+    const auto query = http::parse_form(one.request.target.query);
+    kept_client& state = client_rules::kept(one);
+    state.credentials.client_id = query ? query->value_of("client_id") : std::string_view{};
+    state.noted.note_client(state.credentials.client_id);
+    one.state.auth.state = pipeline::auth_state::unchecked;
+}
+
+// The response is the same whether the application does not exist, is not one that registered itself, or has another token.
+TOLLGATE_DECL pipeline::progress registration_rules::find_registration(call& one) {
+    auto& auth = one.state.auth;
+    if (auth.state != pipeline::auth_state::unchecked) return progress::goes_on;
+    kept_client& state = client_rules::kept(one);
+    const oauth_store_ref& store = client_rules::part(one).store();
+    const auto token = detail::bearer_token_of(one.request);
+    const bool is_sent = one.request.fields.count(http::field_id::authorization) != 0;
+    if (!is_client_id_text(state.credentials.client_id) || !is_well_formed(secret_kind::client_secret, token)) {
+        auth.state = is_sent ? pipeline::auth_state::bad_credentials : pipeline::auth_state::anonymous;
+        return progress::goes_on;
+    }
+    if (store.may_block() && !one.may_wait()) return progress::waits;
+    auto found = store.find_application(state.credentials.client_id);
+    if (!found) {
+        auth.fail(std::move(found).error());
+        return progress::goes_on;
+    }
+    const bool is_right =
+        *found && (*found)->registration == registration_kind::by_itself && (*found)->registration_digest == digest_of(token);
+    auth.state = is_right ? pipeline::auth_state::authenticated : pipeline::auth_state::bad_credentials;
+    if (is_right) state.client = *std::move(found);
+    return progress::goes_on;
+}
+
+TOLLGATE_DECL pipeline::progress registration_rules::count(call& one) {
+    return client_rules::count_address(one, one.state.auth.state == pipeline::auth_state::bad_credentials);
+}
+
+TOLLGATE_DECL pipeline::progress registration_rules::check_body(call& one) {
+    if (one.request.body_state == http::body_state::too_large)
+        return client_rules::refuse(one, {error_code::invalid_client_metadata, "The request body is too large."},
+                                    http::status::content_too_large);
+    if (!tollgate::detail::ascii_iequals(http::detail::media_type_of(one.request.fields), "application/json") ||
+        http::detail::has_content_coding(one.request.fields))
+        return client_rules::refuse(one, {error_code::invalid_client_metadata, "Send the metadata as application/json."});
+    return progress::goes_on;
+}
+
+TOLLGATE_DECL void registration_rules::reject(call& one, const pipeline::rejection& reason) {
+    const bool is_limited = reason.status == http::status::too_many_requests;
+    if (reason.status != http::status::unauthorized && !is_limited) return client_rules::reject(one, reason);
+    const auto url = client_rules::part(one).documentation_url();
+    client_rules::kept(one).noted.error = error_code::invalid_client;
+    if (is_limited)
+        return write_rate_limited(one.response, {error_code::invalid_client, "API rate limit exceeded by requests with a wrong token. Wait "
+                                                                             "until the time in X-RateLimit-Reset."},
+                                  *one.state.limit, one.state.now, url);
+    const bool is_sent = one.state.auth.state == pipeline::auth_state::bad_credentials;
+    one.response.add("WWW-Authenticate", is_sent ? http::field_value{"Bearer realm=\"oauth\", error=\"invalid_token\""}
+                                                 : http::field_value{"Bearer realm=\"oauth\""});
+    const failure failed{error_code::invalid_client, one.request.method == http::method::post
+                                                         ? "Send the initial access token in an Authorization header with Bearer."
+                                                         : "Send the registration access token of this client_id with Bearer."};
+    write_failure(one.response, {.status = http::status::unauthorized, .failure = failed, .documentation_url = url});
+}
+
+TOLLGATE_DECL result<pipeline::progress> registration_rules::create(call& one) {
+    const oauth_part& at = client_rules::part(one);
+    const auto& settings = at.settings();
+    const oauth_store_ref& store = at.store();
+    if (store.may_block() && !one.may_wait()) return progress::waits;
+    const auto window = at.registration_limiter().take(limit_key::of(one.state.client), settings.oauth.registrations, one.state.now);
+    if (!window.admitted)
+        return client_rules::refuse_for_now(one, window.resets_at, "Too many applications were registered from this address.");
+    const auto sent = http::parse_json_object(one.request.body);
+    if (!sent) return client_rules::refuse(one, {error_code::invalid_client_metadata, sent.error().message});
+    auto read = read_client_metadata(*sent, settings.services, metadata_source::registration);
+    if (const auto* refused = std::get_if<failure>(&read)) return client_rules::refuse(one, *refused);
+    auto& metadata = std::get<client_metadata>(read);
+
+    const auto& random = one.policies.random();
+    const auto client_id = new_public_id(public_id_kind::client_id, random);
+    const auto token = tollgate::new_secret(secret_kind::client_secret, random);
+    const bool is_public = metadata.type == client_type::public_client;
+    const auto secret = is_public ? std::optional{secret_text{}} : tollgate::new_secret(secret_kind::client_secret, random);
+    if (!client_id || !token || !secret) return random_source_error();
+    remove_unused_applications(store, one.policies.observer(), one.state.now);
+    metadata.redirect_urls = tollgate::detail::distinct_redirect_urls(metadata.redirect_urls);
+    auto created = store.create_application({.owner = no_owner,
+                                             .client_id = *client_id_text::from(*client_id),
+                                             .secret_digest = is_public ? digest{} : digest_of(*secret),
+                                             .name = metadata.name,
+                                             .website = metadata.website,
+                                             .description = {},
+                                             .redirect_urls = metadata.redirect_urls,
+                                             .created_at = one.state.now,
+                                             .type = metadata.type,
+                                             .registration = registration_kind::by_itself,
+                                             .default_scopes = metadata.default_scopes,
+                                             .registration_digest = digest_of(*token)},
+                                            settings.oauth.unowned_applications_max);
+    if (!created && created.error().kind == error_kind::invalid)
+        return unavailable("there are as many applications without an owner as the settings allow");
+    if (!created) return std::move(created).error();
+    client_rules::kept(one).noted.note_client(*client_id);
+    one.response.set_status(http::status::created);
+    detail::write_registration(one.response, {.settings = settings,
+                                              .client_id = *client_id,
+                                              .metadata = metadata,
+                                              .created_at = one.state.now,
+                                              .client_secret = *secret,
+                                              .registration_token = *token});
+    return progress::responded;
+}
+
+TOLLGATE_DECL result<pipeline::progress> registration_rules::respond(call& one) {
+    const application& client = *client_rules::kept(one).client;
+    const client_metadata metadata{.name = client.name,
+                                   .website = client.website,
+                                   .redirect_urls = client.redirect_urls,
+                                   .type = client.type,
+                                   .auth_method = client.type == client_type::public_client ? "none" : "client_secret_basic",
+                                   .default_scopes = client.default_scopes};
+    detail::write_registration(one.response, {.settings = client_rules::part(one).settings(),
+                                              .client_id = client.client_id.view(),
+                                              .metadata = metadata,
+                                              .created_at = client.created_at});
+    return progress::responded;
+}
+
+TOLLGATE_DECL result<pipeline::progress> registration_rules::remove(call& one) {
+    const oauth_store_ref& store = client_rules::part(one).store();
+    if (store.may_block() && !one.may_wait()) return progress::waits;
+    if (auto deleted = store.delete_application(no_owner, client_rules::kept(one).client->id); !deleted) return std::move(deleted).error();
+    one.response.set_status(http::status::no_content);
+    return progress::responded;
+}
+
+}  // namespace tollgate::oauth
+
+#endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
+
+// <tollgate/pipeline/detail/api_definition.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which a sum of tables may have,
+/// and for a route that could never succeed: it needs a scope that no service declares, or webhooks although the store has none.
+[[nodiscard]] inline std::vector<route_pattern> patterns_of(const route_table& table, const service_catalog& services, bool has_hooks) {
+    std::vector<route_pattern> patterns;
+    for (const route& each : table) {
+        const auto refuse = [&each](std::string_view before, std::string_view behind) {
+            throw std::invalid_argument{detail::concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
+        };
+        for (const auto& other : patterns)
+            if (route_key(other.method, other.path) == route_key(each.method, each.path)) refuse("two routes for ", {});
+        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
+            refuse({}, detail::concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
+        if (each.needs_hooks && !has_hooks) refuse({}, " needs a hook_store; read tollgate/contract/hook_store.hpp");
+        patterns.push_back({each.method, each.path});
+    }
+    return patterns;
+}
+
+TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store)
+    : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
+                             has_hook_store)} {
+    // Paths are appended to them.
+    detail::remove_final_slashes(settings.base_url);
+    root = http::url::root(settings.base_url, "base_url").path;
+    static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
+    detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
+    documentation_url = documentation_url_of(settings);
+    add_resources();
+    for (const route& each : routes)
+        if (each.describe != nullptr) openapi = each.describe(settings, routes);
+}
+
+/// The metadata of a protected resource (RFC 9728 section 2): a JSON object.
+[[nodiscard]] inline std::string make_resource_metadata(const account_service_settings& settings, std::string_view url,
+                                                        const std::vector<std::string>& scopes) {
+    std::string text;
+    http::json_writer json{text};
+    json.begin_object();
+    json.member("resource").string(url);
+    json.member("authorization_servers").begin_array().string(settings.auth_url).end_array();
+    json.member("scopes_supported").begin_array();
+    for (const auto& each : scopes) json.string(each);
+    json.end_array();
+    json.member("bearer_methods_supported").begin_array().string("header").end_array();
+    if (!settings.documentation_url.empty()) json.member("resource_documentation").string(settings.documentation_url);
+    json.end_object();
+    return text;
+}
+
+TOLLGATE_COLD void api_definition::add_resource(const std::string& path, std::string_view scopes) {
+    protected_resource added{.path = path,
+                             .url = settings.base_url + path,
+                             .id = resource_id_of(http::url::root(settings.base_url, "base_url").origin() + root + path),
+                             .metadata_path = std::string{resource_metadata_root}.append(root).append(path),
+                             .challenge = {},
+                             .metadata = {}};
+    for (const auto& each : resources)
+        if (each.id == added.id) throw std::invalid_argument{"tollgate: two resources have the URL " + added.url};
+    if (settings.has_authorization_server) {
+        const auto origin = settings.base_url.substr(0, settings.base_url.size() - root.size());
+        added.challenge = detail::concat({", resource_metadata=\"", origin, added.metadata_path, "\""});
+        std::vector<std::string> names;
+        const auto add_scope = [&](std::string_view scope) {
+            if (std::find(names.begin(), names.end(), scope) == names.end()) names.emplace_back(scope);
+        };
+        if (!path.empty()) {
+            const auto parsed = scope_set::parse(scopes);
+            if (!parsed || !parsed->for_each([&](std::string_view each) { return settings.services.has_scope(each); }))
+                throw std::invalid_argument{detail::concat({"tollgate: the resource ", path, " names an unknown scope: ", scopes})};
+            for (const route& each : routes)
+                if (each.resource == path && each.access.callers == access_rule::kind::scope && scopes.empty())
+                    add_scope(each.access.scope);
+            parsed->for_each([&](std::string_view each) { return add_scope(each), true; });
+        }
+        if (names.empty())
+            for (const auto& each : settings.services.scopes()) add_scope(each);
+        added.metadata = make_resource_metadata(settings, added.url, names);
+    }
+    resources.push_back(std::move(added));
+}
+
+TOLLGATE_COLD void api_definition::add_resources() {
+    add_resource({}, {});
+    for (const route& each : routes) {
+        auto at = std::find_if(resources.begin(), resources.end(), [&](const auto& known) { return known.path == each.resource; });
+        if (at == resources.end()) {
+            constexpr std::size_t resources_max = 64;  // each is a line of the settings; the index has eight bits
+            if (!each.resource.starts_with('/') || each.resource.ends_with('/') || resources.size() == resources_max)
+                throw std::invalid_argument{detail::concat({"tollgate: the path of a resource begins with a slash, ends without one, and "
+                                                            "there are at most 64: ", each.resource})};
+            add_resource(each.resource, each.resource_scopes);
+            at = resources.end() - 1;
+        }
+        if (!http::detail::is_below(each.path, each.resource))
+            throw std::invalid_argument{detail::concat({"tollgate: the route ", each.path, " is not below its resource ", each.resource})};
+        resource_of_route.push_back(static_cast<std::uint8_t>(at - resources.begin()));
+    }
+    const auto api_host = http::url::root(settings.base_url, "base_url").authority();
+    const auto auth_host = http::url::root(settings.auth_url, "auth_url").authority();
+    if (api_host != auth_host) other_host_ = auth_host;
+}
+
+TOLLGATE_COLD const protected_resource* api_definition::find_resource_metadata(const http::request& request) const noexcept {
+    if (!settings.has_authorization_server) return nullptr;
+    if (!other_host_.empty() && detail::ascii_iequals(request.fields.find(http::field_id::host), other_host_)) return nullptr;
+    for (const auto& each : resources)
+        if (each.metadata_path == request.target.path) return &each;
+    return nullptr;
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+
+// <tollgate/pipeline/detail/write_rejection.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+inline void add_challenge(http::response& response, const authenticator_ref& one, std::string_view parameters) {
+    const std::string text = std::string{one.challenge()}.append(parameters);
+    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
+}
+
+/// The parameters of a Bearer challenge (RFC 6750 section 3, RFC 9728 section 5.1): an error code, the scope that the route needs, and the
+/// metadata of its resource. `error` and `scope` may be empty.
+[[nodiscard]] inline std::string bearer_parameters(std::string_view error, std::string_view scope, const request_state& state,
+                                                   const api_definition& api) {
+    std::string parameters;
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (!value.empty()) parameters.append(", ").append(name).append("=\"").append(value).append("\"");
+    };
+    add("error", error);
+    add("scope", scope);
+    const bool has_route = state.route && state.route->result != route_match::kind::unknown_path;
+    return parameters.append((has_route ? api.resource_of(state.route->route) : api.resources.front()).challenge);
+}
+
+/// Writes a line per scheme, Bearer first, because many clients read the first one only. Only credentials that were sent and are invalid
+/// have an error code (RFC 6750 section 3.1).
+inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, const request_state& state,
+                           const api_definition& api) {
+    const bool has_route = state.route && state.route->result == route_match::kind::found;
+    const auto scope = has_route ? required_scope(api.routes[state.route->route].access, state.route_service) : std::string_view{};
+    const std::string_view error = state.auth.state == auth_state::bad_credentials ? "invalid_token" : "";
+    for (const authenticator_ref& each : authenticators)
+        if (each.is_bearer()) add_challenge(response, each, bearer_parameters(error, scope, state, api));
+    for (const authenticator_ref& each : authenticators)
+        if (!each.is_bearer()) add_challenge(response, each, {});
+}
+
+/// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
+inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope,
+                                   const request_state& state, const api_definition& api) {
+    for (const authenticator_ref& each : authenticators)
+        if (each.is_bearer()) add_challenge(response, each, bearer_parameters("insufficient_scope", scope, state, api));
+}
+
+/// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
+inline void add_required_fields(http::response& response, http::status status, instant retry_at, const request_state& state,
+                                const api_definition& api, std::span<const authenticator_ref> authenticators) {
+    switch (status) {
+        case http::status::unauthorized: add_challenges(response, authenticators, state, api); break;
+        case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
+        default: http::add_retry_after(response, status);
+    }
+}
+
+TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
+                                   const request_state& state, const api_definition& api,
+                                   std::span<const authenticator_ref> authenticators) {
+    add_required_fields(response, rejection.status, state.limit->resets_at, state, api, authenticators);
+    switch (rejection.status) {
+        case http::status::forbidden:
+            if (state.user_agent_accepted)  // so the scopes do not suffice
+                add_insufficient_scope(response, authenticators,
+                                       required_scope(api.routes[state.route->route].access, state.route_service), state, api);
+            break;
+        case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
+        default: break;
+    }
+    write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
+}
+
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
+                                      std::span<const authenticator_ref> authenticators) {
+    const auto status = to_status(failure.kind);
+    response.clear();
+    add_required_fields(response, status, failure.retry_at, state, api, authenticators);
+    if (status == http::status::forbidden && !failure.scope.empty())
+        add_insufficient_scope(response, authenticators, failure.scope, state, api);
+    write_error(response, status, failure.message, api.documentation_url, to_topic(status));
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+
+// <tollgate/pages/detail/submission.ipp>
+#ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
+#define TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
+
+namespace tollgate::inline v0::pages {
+
+TOLLGATE_DECL form_submission::form_submission(const session& session, const web::form_nonce& nonce, std::string_view body, instant now)
+    : key_{session.secret},
+      content_{reinterpret_cast<const char*>(nonce.data()), nonce.size()},
+      period_{to_unix_milliseconds(now) / milliseconds{submission_period}.count()} {
+    content_.append(sha256(body).raw());
+}
+
+TOLLGATE_DECL digest form_submission::derive(std::string_view what) const {
+    // The content has a fixed length, so different texts give different messages.
+    return hmac_sha256({.key = key_, .message = std::string{"submission\0", 11}.append(content_).append(what)});
+}
+
+TOLLGATE_DECL digest form_submission::key() const { return derive("key"); }
+
+TOLLGATE_DECL public_id form_submission::new_id(public_id_kind kind) const {
+    const digest derived = derive("id");
+    std::array<std::byte, 16> bytes;
+    std::memcpy(bytes.data(), derived.bytes().data(), bytes.size());
+    return make_public_id(kind, bytes);
+}
+
+TOLLGATE_DECL form_submission::secret_bytes form_submission::bytes_of(std::int64_t period) const {
+    const digest derived = derive("secret " + std::to_string(period));
+    secret_bytes bytes;
+    std::memcpy(bytes.data(), derived.bytes().data(), bytes.size());
+    return bytes;
+}
+
+TOLLGATE_DECL std::string version_of(const digest& secret_digest) {
+    return tollgate::detail::hex_encode(sha256(secret_digest.raw()).raw().substr(0, 12));
+}
+
+}  // namespace tollgate::pages
+
+#endif  // TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
 
 // <tollgate/pages/detail/activity_page.hpp>
 #ifndef TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_HPP
@@ -43115,6 +44579,7 @@ TOLLGATE_DECL bool account_page_part::serves(const http::request& request) const
     // The pages respond to all paths below a language, even those that do not exist.
     if (std::any_of(roots_.begin(), roots_.end(), [&](const std::string& each) { return http::detail::is_below(path, each); })) return true;
     if (renderer().site().find_asset(path) != nullptr || is_change_password_path(path)) return true;
+    if (path.empty()) return false;  // of a refused request: its head was not read
     const auto at = renderer().find(path);
     return at && environment_.is_served(find_page(at->path).page);
 }
@@ -44101,126 +45566,6 @@ TOLLGATE_COLD std::string page_writer::write(page_template content, std::string_
 
 #endif  // TOLLGATE_MANUAL_DETAIL_PAGES_IPP
 
-// <tollgate/pipeline/detail/api_definition.ipp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
-#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
-
-namespace tollgate::inline v0::pipeline {
-
-/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which a sum of tables may have,
-/// and for a route that could never succeed: it needs a scope that no service declares, or webhooks although the store has none.
-[[nodiscard]] inline std::vector<route_pattern> patterns_of(const route_table& table, const service_catalog& services, bool has_hooks) {
-    std::vector<route_pattern> patterns;
-    for (const route& each : table) {
-        const auto refuse = [&each](std::string_view before, std::string_view behind) {
-            throw std::invalid_argument{detail::concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
-        };
-        for (const auto& other : patterns)
-            if (route_key(other.method, other.path) == route_key(each.method, each.path)) refuse("two routes for ", {});
-        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
-            refuse({}, detail::concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
-        if (each.needs_hooks && !has_hooks) refuse({}, " needs a hook_store; read tollgate/contract/hook_store.hpp");
-        patterns.push_back({each.method, each.path});
-    }
-    return patterns;
-}
-
-TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store)
-    : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
-                             has_hook_store)} {
-    // Paths are appended to them.
-    detail::remove_final_slashes(settings.base_url);
-    root = http::url::root(settings.base_url, "base_url").path;
-    static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
-    detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
-    documentation_url = documentation_url_of(settings);
-    add_resources();
-    for (const route& each : routes)
-        if (each.describe != nullptr) openapi = each.describe(settings, routes);
-}
-
-/// The metadata of a protected resource (RFC 9728 section 2): a JSON object.
-[[nodiscard]] inline std::string make_resource_metadata(const account_service_settings& settings, std::string_view url,
-                                                        const std::vector<std::string>& scopes) {
-    std::string text;
-    http::json_writer json{text};
-    json.begin_object();
-    json.member("resource").string(url);
-    json.member("authorization_servers").begin_array().string(settings.auth_url).end_array();
-    json.member("scopes_supported").begin_array();
-    for (const auto& each : scopes) json.string(each);
-    json.end_array();
-    json.member("bearer_methods_supported").begin_array().string("header").end_array();
-    if (!settings.documentation_url.empty()) json.member("resource_documentation").string(settings.documentation_url);
-    json.end_object();
-    return text;
-}
-
-TOLLGATE_COLD void api_definition::add_resource(const std::string& path, std::string_view scopes) {
-    protected_resource added{.path = path,
-                             .url = settings.base_url + path,
-                             .id = resource_id_of(http::url::root(settings.base_url, "base_url").origin() + root + path),
-                             .metadata_path = std::string{resource_metadata_root}.append(root).append(path),
-                             .challenge = {},
-                             .metadata = {}};
-    for (const auto& each : resources)
-        if (each.id == added.id) throw std::invalid_argument{"tollgate: two resources have the URL " + added.url};
-    if (settings.has_authorization_server) {
-        const auto origin = settings.base_url.substr(0, settings.base_url.size() - root.size());
-        added.challenge = detail::concat({", resource_metadata=\"", origin, added.metadata_path, "\""});
-        std::vector<std::string> names;
-        const auto add_scope = [&](std::string_view scope) {
-            if (std::find(names.begin(), names.end(), scope) == names.end()) names.emplace_back(scope);
-        };
-        if (!path.empty()) {
-            const auto parsed = scope_set::parse(scopes);
-            if (!parsed || !parsed->for_each([&](std::string_view each) { return settings.services.has_scope(each); }))
-                throw std::invalid_argument{detail::concat({"tollgate: the resource ", path, " names an unknown scope: ", scopes})};
-            for (const route& each : routes)
-                if (each.resource == path && each.access.callers == access_rule::kind::scope && scopes.empty())
-                    add_scope(each.access.scope);
-            parsed->for_each([&](std::string_view each) { return add_scope(each), true; });
-        }
-        if (names.empty())
-            for (const auto& each : settings.services.scopes()) add_scope(each);
-        added.metadata = make_resource_metadata(settings, added.url, names);
-    }
-    resources.push_back(std::move(added));
-}
-
-TOLLGATE_COLD void api_definition::add_resources() {
-    add_resource({}, {});
-    for (const route& each : routes) {
-        auto at = std::find_if(resources.begin(), resources.end(), [&](const auto& known) { return known.path == each.resource; });
-        if (at == resources.end()) {
-            constexpr std::size_t resources_max = 64;  // each is a line of the settings; the index has eight bits
-            if (!each.resource.starts_with('/') || each.resource.ends_with('/') || resources.size() == resources_max)
-                throw std::invalid_argument{detail::concat({"tollgate: the path of a resource begins with a slash, ends without one, and "
-                                                            "there are at most 64: ", each.resource})};
-            add_resource(each.resource, each.resource_scopes);
-            at = resources.end() - 1;
-        }
-        if (!http::detail::is_below(each.path, each.resource))
-            throw std::invalid_argument{detail::concat({"tollgate: the route ", each.path, " is not below its resource ", each.resource})};
-        resource_of_route.push_back(static_cast<std::uint8_t>(at - resources.begin()));
-    }
-    const auto api_host = http::url::root(settings.base_url, "base_url").authority();
-    const auto auth_host = http::url::root(settings.auth_url, "auth_url").authority();
-    if (api_host != auth_host) other_host_ = auth_host;
-}
-
-TOLLGATE_COLD const protected_resource* api_definition::find_resource_metadata(const http::request& request) const noexcept {
-    if (!settings.has_authorization_server) return nullptr;
-    if (!other_host_.empty() && detail::ascii_iequals(request.fields.find(http::field_id::host), other_host_)) return nullptr;
-    for (const auto& each : resources)
-        if (each.metadata_path == request.target.path) return &each;
-    return nullptr;
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
-
 // <tollgate/pipeline/detail/api_part.ipp>
 #ifndef TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
 #define TOLLGATE_PIPELINE_DETAIL_API_PART_IPP
@@ -44232,8 +45577,9 @@ struct api_rules {
     // Callers send tokens.
     static void read(call& one) { read_authorization(one.policies.authenticators(), one.request, one.state.auth); }
     static progress find(call& one) {
-        return to_progress(find_credential(one.policies.authenticators(), one.part<api_part>().store_, one.request, one.thread, one.state.now,
-                                           one.state.auth));
+        const credential_source_ref& store = one.part<api_part>().store_;
+        return to_progress(
+            find_credential(one.policies.authenticators(), store, one.request, one.thread, one.state.now, one.state.auth));
     }
     static progress record_use(call& one) {
         return to_progress(record_token_use(one.part<api_part>().store_, one.thread, one.state.now, one.state.client, one.state.auth));
@@ -44364,9 +45710,10 @@ TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept
 
 TOLLGATE_DECL void api_part::find_row(call& one) const {
     request_state& state = one.state;
-    if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]]
-        return find_by_method(one, {{http::method::get, &metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())]}},
-                              metadata_refusal_row_);
+    if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]] {
+        const row& found = metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())];
+        return find_by_method(one, {{http::method::get, &found}}, metadata_refusal_row_);
+    }
     state.row = &unknown_row_;
     state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, one.request, state);
     if (!state.route || state.route->result == route_match::kind::unknown_path) return;
@@ -44760,1291 +46107,6 @@ TOLLGATE_DECL std::string make_openapi(const account_service_settings& settings,
 }  // namespace tollgate::detail
 
 #endif  // TOLLGATE_API_DETAIL_OPENAPI_IPP
-
-// <tollgate/oauth/detail/pkce.hpp>
-#ifndef TOLLGATE_OAUTH_DETAIL_PKCE_HPP
-#define TOLLGATE_OAUTH_DETAIL_PKCE_HPP
-
-namespace tollgate::inline v0::oauth {
-
-/// Proof Key for Code Exchange (RFC 7636), S256 only: `plain` does not protect if the request was disclosed.
-inline constexpr std::string_view challenge_method = "S256";
-
-/// A code_challenge of S256 is the base64url of 32 bytes: 43 characters (section 4.2).
-[[nodiscard]] inline bool is_code_challenge(std::string_view text) {
-    const auto decoded = tollgate::detail::base64url_decode(text);
-    return decoded && decoded->size() == digest::size_bytes;
-}
-
-/// 43 to 128 unreserved characters (section 4.1).
-[[nodiscard]] constexpr bool is_code_verifier(std::string_view text) noexcept {
-    if (text.size() < 43 || text.size() > 128) return false;
-    for (char c : text)
-        if (!tollgate::detail::is_alphanumeric(c) && c != '-' && c != '.' && c != '_' && c != '~') return false;
-    return true;
-}
-
-[[nodiscard]] inline std::string challenge_of(std::string_view verifier) {
-    return tollgate::detail::base64url_encode(sha256(verifier).raw());
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_PKCE_HPP
-
-// <tollgate/oauth/detail/authorization_request.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
-#define TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
-
-namespace tollgate::inline v0::oauth {
-
-namespace detail {
-
-inline bool has_control(std::string_view text) noexcept {
-    for (char c : text)
-        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') return true;
-    return false;
-}
-
-inline constexpr std::string_view encoded_state_name = "encoded_state";
-
-inline http::form_member to_member(const std::string& state) {
-    constexpr std::size_t bytes_max = 512;  // ordinary states stay readable
-    auto encoded = tollgate::detail::base64url_encode(state);
-    const auto nested_bytes = tollgate::detail::percent_encode(tollgate::detail::percent_encode(state)).size();
-    if (has_control(state) || (nested_bytes > bytes_max && nested_bytes > encoded.size()))
-        return {std::string{encoded_state_name}, std::move(encoded)};
-    return {"state", state};
-}
-
-inline void add_to_query(std::string& query, std::string_view name, std::string_view value) {
-    if (!query.empty()) query.push_back('&');
-    query.append(tollgate::detail::percent_encode(name)).append("=").append(tollgate::detail::percent_encode(value));
-}
-
-/// Returns the state as sent, or decoded if our form has encoded it.
-inline std::optional<std::string> state_of(const parameters& sent) {
-    if (auto state = sent.find("state")) return state;
-    const auto encoded = sent.find(encoded_state_name);
-    auto decoded = encoded ? tollgate::detail::base64url_decode(*encoded) : std::nullopt;
-    // Our form encodes what a form has brought: UTF-8. Other bytes would not come back from the next form.
-    return decoded && tollgate::detail::is_utf8(*decoded) ? decoded : std::nullopt;
-}
-
-inline std::optional<failure> find_fault(const application& client, const parameters& sent,
-                                         const std::optional<std::string>& state) {
-    if (auto repeated = sent.repeated()) return repeated;
-    // RFC 6749 (appendix A.5) allows visible ASCII. A zero byte would end the string in many programs.
-    if (state && state->find('\0') != std::string::npos)
-        return failure{error_code::invalid_request, "state contains a zero byte."};
-    const auto response_type = sent.find("response_type");
-    if (!response_type) return missing_parameter("response_type");
-    if (*response_type != "code") return failure{error_code::unsupported_response_type, "response_type must be code."};
-
-    if (sent.find("response_mode").value_or("query") != "query")
-        return failure{error_code::invalid_request, "response_mode must be query."};
-
-    const auto challenge = sent.find("code_challenge");
-    const auto method = sent.find("code_challenge_method");
-    if (challenge && method != challenge_method)
-        return failure{error_code::invalid_request, "code_challenge_method must be S256."};
-    if (challenge ? !is_code_challenge(*challenge) : method.has_value())
-        return failure{error_code::invalid_request, "code_challenge must be the base64url of a SHA-256."};
-    if (!challenge && client.type == client_type::public_client)
-        return failure{error_code::invalid_request, "code_challenge is missing; public clients must use PKCE (RFC 7636)."};
-    if (!challenge && client.registration != registration_kind::by_owner)
-        return failure{error_code::invalid_request,
-                       "code_challenge is missing; applications that no user registered must use PKCE (RFC 7636)."};
-    if (!sent.find("scope") && client.default_scopes.empty()) return missing_parameter("scope");
-    if (const auto prompt = sent.find("prompt"); prompt && !parse_prompts(*prompt))
-        return failure{error_code::invalid_request, "prompt must be none alone, or any of login, consent and select_account."};
-    return std::nullopt;
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL std::optional<prompt_set> parse_prompts(std::string_view text) {
-    prompt_set read;
-    while (!text.empty()) {
-        const auto end = (std::min)(text.find(' '), text.size());
-        const auto value = text.substr(0, end);
-        if (value == "none") read.none = true;
-        else if (value == "login") read.login = true;
-        else if (value == "consent") read.consent = true;
-        else if (value == "select_account") read.select_account = true;
-        else if (!value.empty()) return std::nullopt;
-        text.remove_prefix((std::min)(end + 1, text.size()));
-    }
-    if (read.none && read != prompt_set{.none = true}) return std::nullopt;
-    return read;
-}
-
-TOLLGATE_DECL std::string to_text(const prompt_set& prompts) {
-    std::string text;
-    const auto add = [&](bool is_set, std::string_view value) {
-        if (is_set) text.append(text.empty() ? "" : " ").append(value);
-    };
-    add(prompts.none, "none");
-    add(prompts.login, "login");
-    add(prompts.consent, "consent");
-    add(prompts.select_account, "select_account");
-    return text;
-}
-
-TOLLGATE_DECL bool is_client_id_text(std::string_view text) noexcept {
-    return !text.empty() && text.size() <= limits::client_id_bytes_max &&
-           std::all_of(text.begin(), text.end(), tollgate::detail::is_visible_ascii);
-}
-
-TOLLGATE_DECL std::optional<std::string> client_id_of(const parameters& sent) {
-    auto client_id = sent.find("client_id");
-    if (!client_id || !is_client_id_text(*client_id) || sent.is_repeated("client_id")) return std::nullopt;
-    return client_id;
-}
-
-TOLLGATE_DECL judged_request judge_request_of(application client, const parameters& sent,
-                                              const service_catalog& services, const resource_list& resources) {
-    if (client.type == client_type::public_client && client.redirect_urls.empty()) return page_failure::no_redirect_url;
-    if (sent.is_repeated("redirect_uri")) return page_failure::unregistered_redirect;
-    auto redirect_uri = sent.find("redirect_uri");
-    if (!redirect_uri && client.redirect_urls.size() != 1) return page_failure::missing_redirect;
-    auto redirect = choose_redirect(client, redirect_uri);
-    if (!redirect) return page_failure::unregistered_redirect;
-
-    // With two states it is unknown which of them the application would compare, so no state is returned.
-    auto state = sent.is_repeated("state") ? std::nullopt : detail::state_of(sent);
-    if (auto fault = detail::find_fault(client, sent, state))
-        return redirect_failure{std::move(*redirect), std::move(*fault), std::move(state)};
-
-    const auto scope = sent.find("scope");
-    const auto scopes = scope ? parse_known_scopes(*scope, services) : std::optional{client.default_scopes};
-    if (!scopes) return redirect_failure{std::move(*redirect), unknown_scope(), std::move(state)};
-    auto requested = resources.read(sent);
-    if (auto* unknown = std::get_if<failure>(&requested))
-        return redirect_failure{std::move(*redirect), std::move(*unknown), std::move(state)};
-    const auto& targets = std::get<resource_set>(requested);
-    const auto urls = resources.urls_of(targets);
-    auto hint = sent.find("login_hint");
-    if (hint && !tollgate::detail::is_visible_line(*hint, limits::login_bytes_max)) hint.reset();  // no login that could exist
-    return authorization_request{.client = std::move(client),
-                                 .redirect = std::move(*redirect),
-                                 .redirect_uri = std::move(redirect_uri),
-                                 .scopes = *scopes,
-                                 .resources = targets,
-                                 .resource_urls = {urls.begin(), urls.end()},
-                                 .state = std::move(state),
-                                 .code_challenge = sent.find("code_challenge"),
-                                 .prompt = parse_prompts(sent.find("prompt").value_or("")).value_or(prompt_set{}),
-                                 .login_hint = std::move(hint)};
-}
-
-TOLLGATE_DECL result<application_id> store_described(const application& described, const oauth_store_ref& applications,
-                                                     const account_service_settings& settings, const observer_ref& observer, instant now) {
-    const auto known = applications.find_application(described.client_id);
-    if (!known) return known.error();
-    if (*known) {
-        if ((*known)->redirect_urls == described.redirect_urls && (*known)->name == described.name) return (*known)->id;
-        const auto changed = applications.change_application(no_owner, (*known)->id,
-                                                             application_fields{.name = described.name,
-                                                                                .website = described.website,
-                                                                                .description = {},
-                                                                                .redirect_urls = described.redirect_urls,
-                                                                                .default_scopes = described.default_scopes});
-        if (!changed) return changed.error();
-        return (*known)->id;
-    }
-    remove_unused_applications(applications, observer, now);
-    auto created = applications.create_application({.owner = no_owner,
-                                                    .client_id = described.client_id,
-                                                    .secret_digest = {},
-                                                    .name = described.name,
-                                                    .website = described.website,
-                                                    .description = {},
-                                                    .redirect_urls = described.redirect_urls,
-                                                    .created_at = now,
-                                                    .type = described.type,
-                                                    .registration = described.registration,
-                                                    .default_scopes = described.default_scopes},
-                                                   settings.oauth.unowned_applications_max);
-    if (!created && created.error().kind == error_kind::conflict)  // another user was faster
-        if (const auto stored = applications.find_application(described.client_id); stored && *stored) return (*stored)->id;
-    if (!created && created.error().kind == error_kind::invalid)
-        return unavailable("there are as many applications without an owner as the settings allow");
-    return created;
-}
-
-TOLLGATE_DECL std::vector<http::form_member> form_parameters(const authorization_request& request) {
-    std::vector<http::form_member> all{{"response_type", "code"},
-                                       {"client_id", std::string{request.client.client_id.view()}},
-                                       {"scope", std::string{request.scopes.text()}}};
-    for (const auto& each : request.resource_urls) all.push_back({"resource", each});
-    if (request.redirect_uri) all.push_back({"redirect_uri", *request.redirect_uri});
-    if (request.state) all.push_back(detail::to_member(*request.state));
-    if (request.code_challenge) {
-        all.push_back({"code_challenge", *request.code_challenge});
-        all.push_back({"code_challenge_method", std::string{challenge_method}});
-    }
-    if (!request.prompt.empty()) all.push_back({"prompt", to_text(request.prompt)});
-    if (request.login_hint) all.push_back({"login_hint", *request.login_hint});
-    return all;
-}
-
-TOLLGATE_DECL std::string to_query(const authorization_request& request) {
-    std::string query;
-    for (const auto& [name, value] : form_parameters(request)) detail::add_to_query(query, name, value);
-    return query;
-}
-
-TOLLGATE_DECL std::string to_query(const parameters& sent) {
-    std::string query;
-    for (const auto& [name, value] : sent.all()) {
-        if (name != "state" || value.empty() || sent.is_repeated(name) || sent.holds(detail::encoded_state_name)) {
-            detail::add_to_query(query, name, value);
-        } else {
-            const auto state = detail::to_member(value);
-            detail::add_to_query(query, state.name, state.value);
-        }
-    }
-    return query;
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_AUTHORIZATION_REQUEST_IPP
-
-// <tollgate/oauth/detail/device_codes.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
-#define TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
-
-namespace tollgate::inline v0::oauth {
-
-TOLLGATE_DECL std::string make_user_code(std::span<const std::byte, 8> random) {
-    std::uint64_t number = 0;
-    for (const std::byte each : random) number = number << 8 | std::to_integer<std::uint64_t>(each);
-    std::string code;
-    for (std::size_t i = 0; i < user_code_size; ++i, number /= user_code_letters.size()) {
-        if (i == user_code_size / 2) code.push_back('-');
-        code.push_back(user_code_letters[number % user_code_letters.size()]);
-    }
-    return code;
-}
-
-TOLLGATE_DECL std::optional<std::string> parse_user_code(std::string_view typed) {
-    if (typed.size() > user_code_typed_bytes_max) return std::nullopt;
-    std::string code;
-    std::size_t letters = 0;
-    for (const char c : tollgate::detail::without_punctuation(typed)) {
-        const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-        if (user_code_letters.find(upper) == std::string_view::npos || letters == user_code_size) return std::nullopt;
-        if (letters++ == user_code_size / 2) code.push_back('-');
-        code.push_back(upper);
-    }
-    return letters == user_code_size ? std::optional{code} : std::nullopt;
-}
-
-TOLLGATE_DECL digest digest_of_user_code(std::string_view code) { return digest_of("user code\n" + std::string{code}); }
-
-TOLLGATE_DECL std::variant<scope_set, failure> read_device_request(const parameters& sent, const application& client,
-                                                                   const service_catalog& services) {
-    if (client.type == client_type::resource_server)
-        return no_tokens_for_resource_server();
-    const auto scope = sent.find("scope");
-    if (!scope) return missing_parameter("scope");
-    const auto scopes = parse_known_scopes(*scope, services);
-    if (!scopes) return unknown_scope();
-    return *scopes;
-}
-
-TOLLGATE_DECL void write_device_response(http::response& response, const device_response& issued) {
-    const auto page = issued.settings.auth_url + std::string{device_page_path};
-    response.add_prepared_lines(pipeline::json_field_lines);
-    http::json_writer body{response.body()};
-    body.begin_object();
-    body.member("device_code").string(issued.device_code);
-    body.member("user_code").string(issued.user_code);
-    body.member("verification_uri").string(page);
-    body.member("verification_uri_complete").string(page + "?user_code=" + std::string{issued.user_code});
-    body.member("expires_in").integer(issued.settings.oauth.device_code_lifetime.count());
-    body.member("interval").integer(issued.settings.oauth.device_poll_interval.count());
-    body.end_object();
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_CODES_IPP
-
-// <tollgate/oauth/detail/token_endpoint.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
-#define TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
-
-namespace tollgate::inline v0::oauth {
-
-namespace detail {
-
-inline exchange_request read_code_exchange(const parameters& sent) {
-    const auto code = sent.find("code");
-    if (!code) return missing_parameter("code");
-    const auto verifier = sent.find("code_verifier");
-    if (verifier && !is_code_verifier(*verifier))
-        return failure{error_code::invalid_grant, "code_verifier is malformed (RFC 7636 section 4.1)."};
-    if (!is_well_formed(secret_kind::authorization_code, *code)) return invalid_code(redemption_result::unknown);
-    return code_exchange{.code_digest = digest_of(*code),
-                         .redirect_uri = sent.find("redirect_uri"),
-                         .code_challenge = verifier ? std::optional{challenge_of(*verifier)} : std::nullopt};
-}
-
-inline exchange_request read_refresh_exchange(const parameters& sent) {
-    const auto token = sent.find("refresh_token");
-    if (!token) return missing_parameter("refresh_token");
-    std::optional<scope_set> narrowed;
-    if (const auto scope = sent.find("scope")) {
-        narrowed = scope_set::parse(*scope);
-        if (!narrowed || narrowed->empty()) return unknown_scope();
-    }
-    if (!is_well_formed(secret_kind::refresh_token, *token)) return invalid_refresh_token();
-    return refresh_exchange{*token, narrowed};
-}
-
-inline exchange_request read_device_exchange(const parameters& sent) {
-    const auto code = sent.find("device_code");
-    if (!code) return missing_parameter("device_code");
-    if (!is_well_formed(secret_kind::device_code, *code)) return unknown_device_code();
-    return device_exchange{digest_of(*code)};
-}
-
-inline exchange_request read_owner_exchange(const parameters& sent) {
-    const auto scope = sent.find("scope");
-    if (!scope) return missing_parameter("scope");
-    const auto scopes = scope_set::parse(*scope);
-    if (!scopes || scopes->empty()) return unknown_scope();
-    return owner_exchange{*scopes};
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL exchange_request read_exchange(const parameters& sent) {
-    const auto grant_type = sent.find("grant_type");
-    if (!grant_type) return missing_parameter("grant_type");
-    if (*grant_type == "authorization_code") return detail::read_code_exchange(sent);
-    if (*grant_type == "refresh_token") return detail::read_refresh_exchange(sent);
-    if (*grant_type == device_grant_type) return detail::read_device_exchange(sent);
-    if (*grant_type == "client_credentials") return detail::read_owner_exchange(sent);
-    return failure{error_code::unsupported_grant_type,
-                   "grant_type must be authorization_code, refresh_token, client_credentials or " +
-                       std::string{device_grant_type} + "."};
-}
-
-TOLLGATE_DECL std::optional<failure> check_redirect_uri(const code_exchange& exchange, const application& client) {
-    if (!exchange.redirect_uri) {
-        if (client.redirect_urls.size() == 1) return std::nullopt;
-        return failure{error_code::invalid_request,
-                       "redirect_uri is missing. It may be omitted only if the application has one registered redirect "
-                       "URL."};
-    }
-    if (is_redirect_text(*exchange.redirect_uri)) return std::nullopt;
-    return invalid_code(redemption_result::redirect_mismatch);
-}
-
-TOLLGATE_DECL failure invalid_code(redemption_result reason) {
-    const auto refuse = [](const char* description) { return failure{error_code::invalid_grant, description}; };
-    switch (reason) {
-        case redemption_result::expired: return refuse("The code has expired.");
-        case redemption_result::reused:
-            return refuse("The code was already used. The tokens that were issued for it have been revoked.");
-        case redemption_result::repeated:
-            return refuse("The code was already used a moment ago. The tokens that were issued for it are valid.");
-        case redemption_result::redirect_mismatch:
-            return refuse("redirect_uri differs from the one in the authorization request.");
-        case redemption_result::verifier_mismatch:
-            return refuse("code_verifier does not match the code_challenge in the authorization request.");
-        case redemption_result::wrong_resource: return wrong_resource();
-        case redemption_result::redeemed:
-        case redemption_result::unknown: break;
-    }
-    return refuse("The code is unknown, or was issued to another application.");
-}
-
-TOLLGATE_DECL failure unknown_device_code() {
-    return {error_code::invalid_grant, "The device_code is unknown, or was issued to another application."};
-}
-
-TOLLGATE_DECL failure expired_device_code() {
-    return {error_code::expired_token, "The device_code has expired. Request a new one."};
-}
-
-TOLLGATE_DECL failure unapproved_device_code(const device_code& waiting, instant now) {
-    if (waiting.state == device_code_state::denied) return {error_code::access_denied, "The user denied the request."};
-    if (has_expired(waiting, now)) return expired_device_code();
-    return {error_code::authorization_pending, "The user has not answered yet. Wait for the interval, then poll again."};
-}
-
-TOLLGATE_DECL failure invalid_refresh_token() {
-    return {error_code::invalid_grant, "The refresh token is invalid, expired or revoked."};
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_ENDPOINT_IPP
-
-// <tollgate/oauth/detail/token_response.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
-#define TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
-
-namespace tollgate::inline v0::oauth {
-
-TOLLGATE_DECL void write_failure(http::response& response, const failure_response& failed) {
-    response.set_status(failed.status);
-    add_no_store_fields(response);
-    http::json_writer body{response.body()};
-    body.begin_object();
-    body.member("error").string(to_text(failed.failure.code));
-    body.member("error_description").string(failed.failure.description);
-    body.member("message").string(failed.failure.description);
-    body.member("documentation_url").string(pipeline::topic_url(failed.documentation_url, failed.about));
-    body.end_object();
-}
-
-TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url) {
-    const auto status = status_of_server_error(error);
-    response.clear();
-    http::add_retry_after(response, status);
-    const auto described = to_failure(error);
-    write_failure(response, {.status = status, .failure = described, .documentation_url = documentation_url});
-}
-
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view documentation_url) {
-    if (!window.admitted) http::add_retry_after(response, window.resets_at - now);
-    const pipeline::rejection& value = window.admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
-    const failure error{error_code::invalid_request, std::string{value.message}};
-    write_failure(response,
-                  {.status = value.status, .failure = error, .documentation_url = documentation_url, .about = value.documentation});
-}
-
-TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
-    add_no_store_fields(response);
-    http::json_writer body{response.body()};
-    body.begin_object();
-    body.member("access_token").string(issued.access_token);
-    body.member("expires_in").integer(issued.expires_in.count());
-    body.member("token_type").string("bearer");
-    body.member("scope").string(issued.scopes.text());
-    if (issued.refresh_token) body.member("refresh_token").string(*issued.refresh_token);
-    body.end_object();
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_TOKEN_RESPONSE_IPP
-
-// <tollgate/oauth/detail/client_endpoints.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
-#define TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
-
-namespace tollgate::inline v0::oauth {
-
-namespace detail {
-
-inline refused_request refuse_request(std::string_view reason) { return {{error_code::invalid_request, std::string{reason}}}; }
-
-/// Why there is no client_id: what is usually wrong with such a request.
-inline refused_request missing_client_id(const http::request& request) {
-    const auto query = http::parse_form(request.target.query);
-    if (query && query->find("client_id") != nullptr) return refuse_request("Send the parameters in the body, not in the query.");
-    if (request.body.empty()) return refuse_request("The body is empty. Send client_id and the other parameters in it.");
-    return refuse_request("client_id is missing. Send it in the body, or in an Authorization header with Basic.");
-}
-
-/// `Basic` with both parts form-encoded before they are joined (RFC 6749 section 2.3.1).
-inline std::optional<client_credentials> read_basic(std::string_view authorization) {
-    const auto credentials = http::detail::credentials_of(authorization, "Basic");
-    const auto decoded = credentials ? tollgate::detail::base64_decode(*credentials) : std::nullopt;
-    if (!decoded) return std::nullopt;
-    const auto colon = decoded->find(':');
-    if (colon == std::string::npos) return std::nullopt;
-    auto client_id = tollgate::detail::percent_decode(std::string_view{*decoded}.substr(0, colon), tollgate::detail::plus_sign::space);
-    auto client_secret = tollgate::detail::percent_decode(std::string_view{*decoded}.substr(colon + 1), tollgate::detail::plus_sign::space);
-    if (!client_id || !client_secret) return std::nullopt;
-    return client_credentials{std::move(*client_id), std::move(*client_secret)};
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL std::variant<client_credentials, refused_request> read_client_credentials(const http::request& request,
-                                                                                        const parameters& sent) {
-    const auto client_id = sent.find("client_id");
-    const auto client_secret = sent.find("client_secret");
-    const auto line_count = request.fields.count(http::field_id::authorization);
-    if (line_count > 1) return detail::refuse_request("Send exactly one Authorization header.");
-    if (line_count == 0) {
-        if (!client_id) return detail::missing_client_id(request);
-        return client_credentials{*client_id, client_secret.value_or("")};
-    }
-    const auto authorization = request.fields.find(http::field_id::authorization);
-    auto basic = detail::read_basic(authorization);
-    if (!basic && !http::detail::credentials_of(authorization, "Basic"))
-        return detail::refuse_request("The Authorization header must use Basic. Omit it to send client_id and client_secret in the body.");
-    if (!basic)
-        return refused_request{{error_code::invalid_client,
-                                "The Authorization header must be Basic with the base64 of client_id, a colon and client_secret."},
-                               http::status::unauthorized};
-    if ((client_id && *client_id != basic->client_id) || (client_secret && *client_secret != basic->client_secret))
-        return detail::refuse_request("The Authorization header and the body name different credentials.");
-    if (basic->client_id.empty()) return detail::refuse_request("client_id is missing: the Authorization header has only a secret.");
-    return std::move(*basic);
-}
-
-TOLLGATE_DECL failure to_failure(client_fault fault) {
-    const auto refuse = [](const char* description) { return failure{error_code::invalid_client, description}; };
-    switch (fault) {
-        case client_fault::unknown_client: return refuse("There is no application with this client_id.");
-        case client_fault::missing_secret: return refuse("client_secret is missing. This application has one.");
-        case client_fault::needless_secret: return refuse("This application has no secret. Omit client_secret.");
-        case client_fault::needs_secret: return refuse("Only an application with a secret can use this endpoint.");
-        case client_fault::wrong_secret:
-        case client_fault::unknown_with_secret: break;
-    }
-    return refuse("client_id or client_secret is invalid.");
-}
-
-TOLLGATE_DECL bool has_unusable_authorization(const http::request& request) {
-    const auto line_count = request.fields.count(http::field_id::authorization);
-    if (line_count != 1) return line_count > 1;
-    return !detail::read_basic(request.fields.find(http::field_id::authorization));
-}
-
-TOLLGATE_DECL bool are_well_formed(const client_credentials& credentials) noexcept {
-    return is_client_id_text(credentials.client_id) &&
-           (credentials.client_secret.empty() ||
-            is_well_formed(secret_kind::client_secret, credentials.client_secret));
-}
-
-TOLLGATE_DECL std::variant<client_request, refused_request> read_client_request(const http::request& request) {
-    if (request.body_state == http::body_state::too_large)
-        return refused_request{{error_code::invalid_request, "The request body is too large."}, http::status::content_too_large};
-    // The body may not have arrived.
-    if (has_unusable_authorization(request)) {
-        const parameters none{http::form_fields{{}}};
-        return std::get<refused_request>(read_client_credentials(request, none));
-    }
-    auto read = parameters::from_body(request);
-    if (auto* error = std::get_if<failure>(&read)) {
-        const bool is_encoded = request.has_body() && http::detail::has_content_coding(request.fields);
-        return refused_request{std::move(*error), is_encoded ? http::status::unsupported_media_type : http::status::bad_request};
-    }
-    auto& sent = std::get<parameters>(read);
-    if (auto repeated = sent.repeated()) return refused_request{std::move(*repeated)};
-    auto credentials = read_client_credentials(request, sent);
-    if (auto* refused = std::get_if<refused_request>(&credentials)) return std::move(*refused);
-    return client_request{std::move(sent), std::get<client_credentials>(std::move(credentials))};
-}
-
-TOLLGATE_DECL bool is_refresh(const parameters& sent) {
-    return sent.find("grant_type") == "refresh_token" &&
-           is_well_formed(secret_kind::refresh_token, sent.find("refresh_token").value_or(""));
-}
-
-TOLLGATE_DECL void add_client_challenge(const http::request& request, http::response& response) {
-    if (request.fields.count(http::field_id::authorization) != 0)
-        response.add("WWW-Authenticate", "Basic realm=\"oauth\"");
-}
-
-TOLLGATE_DECL void respond_invalid_client(const http::request& request, const limit_decision& window, client_fault fault, instant now,
-                                          http::response& response, std::string_view documentation_url) {
-    if (may_be_guess(fault) && !window.admitted)
-        return write_rate_limited(response,
-                                  {error_code::invalid_client, "API rate limit exceeded by requests with a wrong client_id or "
-                                                               "client_secret. Wait until the time in X-RateLimit-Reset."},
-                                  window, now, documentation_url);
-    add_client_challenge(request, response);
-    const auto error = to_failure(fault);
-    write_failure(response, {.status = http::status::unauthorized, .failure = error, .documentation_url = documentation_url});
-}
-
-TOLLGATE_DECL void write_rate_limited(http::response& response, const failure& failed, const limit_decision& window, instant now,
-                                      std::string_view documentation_url) {
-    http::add_retry_after(response, window.resets_at - now);
-    write_failure(response, {.status = http::status::too_many_requests,
-                             .failure = failed,
-                             .documentation_url = documentation_url,
-                             .about = pipeline::about_rate_limits});
-}
-
-TOLLGATE_DECL void respond_too_many(instant retry_at, instant now, http::response& response, std::string_view documentation_url,
-                                    std::string_view description) {
-    http::add_retry_after(response, retry_at - now);
-    const failure error{error_code::temporarily_unavailable, std::string{description}};
-    write_failure(response, {.status = http::status::too_many_requests, .failure = error, .documentation_url = documentation_url});
-}
-
-TOLLGATE_DECL void write_introspection(http::response& response, const oauth_token* token, std::string_view issuer,
-                                       const resource_list& resources) {
-    response.add_prepared_lines(pipeline::json_field_lines);
-    http::json_writer body{response.body()};
-    const auto to_seconds = [](instant at) { return to_unix_milliseconds(at) / 1000; };
-    body.begin_object();
-    body.member("active").boolean(token != nullptr);
-    if (token != nullptr) {
-        body.member("scope").string(token->scopes.text());
-        if (token->client_id) body.member("client_id").string(token->client_id->view());
-        if (!token->is_refresh_token) body.member("token_type").string("bearer");
-        body.member("exp").integer(to_seconds(token->expires_at));
-        if (token->created_at) body.member("iat").integer(to_seconds(*token->created_at));
-        body.member("sub").string(std::to_string(token->user.value()));
-        body.member("iss").string(issuer);
-        if (const auto urls = resources.urls_of(token->resources); !urls.empty()) {
-            body.member("aud").begin_array();
-            for (const auto each : urls) body.string(each);
-            body.end_array();
-        }
-    }
-    body.end_object();
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_CLIENT_ENDPOINTS_IPP
-
-// <tollgate/oauth/detail/metadata.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_METADATA_IPP
-#define TOLLGATE_OAUTH_DETAIL_METADATA_IPP
-
-namespace tollgate::inline v0::oauth {
-
-TOLLGATE_DECL std::string make_metadata(const account_service_settings& settings, std::span<const std::string_view> languages) {
-    std::string text;
-    http::json_writer json{text};
-    const auto at = [&](std::string_view path) { return settings.auth_url + std::string{path}; };
-    const auto write_list = [&](http::json_name name, std::initializer_list<std::string_view> values) {
-        json.member(name).begin_array();
-        for (const auto each : values) json.string(each);
-        json.end_array();
-    };
-
-    json.begin_object();
-    json.member("issuer").string(settings.auth_url);
-    json.member("authorization_endpoint").string(at(authorization_path));
-    json.member("token_endpoint").string(at(token_path));
-    json.member("revocation_endpoint").string(at(revocation_path));
-    json.member("introspection_endpoint").string(at(introspection_path));
-    json.member("device_authorization_endpoint").string(at(device_authorization_path));
-    if (settings.oauth.registration != dynamic_registration::off) json.member("registration_endpoint").string(at(registration_path));
-    json.member("scopes_supported").begin_array();
-    for (const auto& scope : settings.services.scopes()) json.string(scope);
-    json.end_array();
-    write_list("response_types_supported", {"code"});
-    write_list("response_modes_supported", {"query"});
-    write_list("grant_types_supported", {"authorization_code", "refresh_token", "client_credentials", device_grant_type});
-    write_list("token_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
-    write_list("revocation_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post", "none"});
-    write_list("introspection_endpoint_auth_methods_supported", {"client_secret_basic", "client_secret_post"});
-    write_list("code_challenge_methods_supported", {challenge_method});
-    write_list("prompt_values_supported", {"none", "login", "consent", "select_account"});
-    json.member("authorization_response_iss_parameter_supported").boolean(true);
-    if (settings.oauth.fetch_client_document) json.member("client_id_metadata_document_supported").boolean(true);
-    if (!settings.documentation_url.empty()) json.member("service_documentation").string(settings.documentation_url);
-    json.member("ui_locales_supported").begin_array();
-    for (const auto each : languages) json.string(each);
-    json.end_array();
-    json.end_object();
-    return text;
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_METADATA_IPP
-
-// <tollgate/oauth/detail/consent.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
-#define TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
-
-namespace tollgate::inline v0::oauth {
-
-namespace detail {
-
-/// The part of the URL that users recognize.
-inline std::string displayed_host(std::string_view redirect) {
-    if (const auto url = http::url::parse(redirect)) return url->authority();
-    return std::string{redirect.substr(0, redirect.find_first_of(":?/"))};
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL std::string signed_text_of(const authorization_request& request) {
-    return to_query(request) + "\n" + request.redirect;
-}
-
-TOLLGATE_DECL secret_text make_code(const code_derivation& derivation) {
-    const std::string message = "authorization code\n" + std::to_string(derivation.user.value()) + "\n" +
-                                web::form_nonce_text(derivation.nonce) + "\n" + std::string{derivation.signed_text};
-    const auto mac = hmac_sha256({.key = derivation.key, .message = message});
-    std::array<std::byte, digest::size_bytes> bytes;
-    std::memcpy(bytes.data(), mac.bytes().data(), bytes.size());
-    return make_secret(secret_kind::authorization_code, bytes);
-}
-
-TOLLGATE_DECL std::string consent_title(const consent_view& view) {
-    return fill_in(view.texts.consent.title, view.request.client.name);
-}
-
-TOLLGATE_DECL void write_form_notice(html_writer& html, std::string_view text) {
-    if (!text.empty()) html.add("<p class=\"caution\" role=\"alert\">{}</p>\n", text);
-}
-
-TOLLGATE_DECL void write_client(html_writer& html, const page_texts& texts, const application& client, std::string_view asks,
-                                const scope_set& scopes, const web::scope_text_list& scope_texts) {
-    html.add("<p>{}</p>\n", asks);
-    if (!client.description.empty()) html.add("<blockquote>{}</blockquote>\n", client.description);
-    html.add("<p>{}</p>\n", texts.consent.scopes);
-    web::write_scopes(html, scopes, scope_texts);
-    switch (client.registration) {
-        case registration_kind::by_owner: html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website)); break;
-        case registration_kind::by_itself:
-            if (!client.website.empty()) html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.consent.website, client.website));
-            html.add("<p class=\"caution\">{}</p>\n", texts.consent.registered_itself);
-            break;
-        case registration_kind::metadata_document:
-            html.add("<p class=\"caution\">{}</p>\n", fill_in(texts.consent.not_registered, detail::displayed_host(client.website)));
-            break;
-    }
-    if (client.type == client_type::public_client) html.add("<p class=\"caution\">{}</p>\n", texts.consent.unproved);
-}
-
-TOLLGATE_DECL void write_decision(html_writer& html, const consent_texts& texts, std::string_view client_name,
-                                  std::string_view login, bool can_sign_out) {
-    if (!login.empty()) {
-        html.add("<p class=\"as\">{}", fill_in(texts.signed_in_as, login));
-        if (can_sign_out)
-            html.add(" <button class=\"link\" name=\"{}\" value=\"other_user\">{}</button>", decision_name, texts.other_user);
-        html.add("</p>\n");
-    }
-    // Denying does not require signing in.
-    html.add(R"(<p class="buttons"><button name="{}" value="allow">{}</button>
-<button class="quiet" name="{}" value="deny" formnovalidate>{}</button></p>
-)",
-             decision_name, fill_in(texts.allow, client_name), decision_name, texts.deny);
-}
-
-TOLLGATE_DECL void write_consent(html_writer& html, const consent_view& view) {
-    const auto& texts = view.texts.consent;
-    const auto& client = view.request.client;
-    html.add("<h1>{}</h1>\n", consent_title(view));
-    write_form_notice(html, view.notice);
-    if (view.sign_in != nullptr) web::write_faults(html, view.sign_in->faults, view.texts.forms);
-    write_client(html, view.texts, client, fill_in(texts.asks, client.name, view.operator_name), view.request.scopes,
-                 view.scopes);
-    if (view.shows_resources)
-        for (const auto& each : view.request.resource_urls) html.add("<p class=\"hint\">{}</p>\n", fill_in(texts.resource, each));
-
-    const auto carried = form_parameters(view.request);
-    web::form_target to{.url = view.url, .form_token = view.form_token, .hidden = {}};
-    for (const auto& [name, value] : carried) to.hidden.emplace_back(name, value);
-    web::begin_form(html, to);
-    if (view.sign_in != nullptr) {
-        html.add("<h2>{}</h2>\n", texts.sign_in);
-        web::write_sign_in_fields(html, view.sign_in->login, view.sign_in->faults, view.texts);
-    }
-    write_decision(html, texts, client.name, view.login, view.can_sign_out);
-    html.add("</form>\n<p class=\"hint\">{} {}</p>\n",
-             fill_in(texts.leads_to, detail::displayed_host(view.request.redirect)), texts.revocable);
-}
-
-TOLLGATE_DECL void write_received_redirect(html_writer& html, const consent_texts& texts, std::string_view redirect_uri) {
-    // Percent-encoded, other bytes change neither the order of the text nor what it looks like.
-    std::string visible;
-    for (const char c : redirect_uri.substr(0, limits::target_url_bytes_max))
-        visible.append(tollgate::detail::is_visible_ascii(c) ? std::string(1, c) : tollgate::detail::percent_encode({&c, 1}));
-    if (redirect_uri.size() > limits::target_url_bytes_max) visible.append(" ...");
-    html.add("<p>{}</p>\n<pre>\n{}</pre>\n<p class=\"hint\">{}</p>\n", texts.received_redirect, visible, texts.compare_redirect);
-}
-
-TOLLGATE_DECL decision read_decision(const parameters& sent) {
-    const auto value = sent.find(decision_name);
-    if (!value || sent.is_repeated(decision_name)) return decision::none;
-    if (*value == "other_user") return decision::other_user;
-    return *value == "allow" ? decision::allow : *value == "deny" ? decision::deny : decision::none;
-}
-
-TOLLGATE_DECL const message_texts& texts_for(page_failure failure, const consent_texts& texts) noexcept {
-    switch (failure) {
-        case page_failure::missing_client_id: return texts.missing_client;
-        case page_failure::unknown_client: return texts.unknown_client;
-        case page_failure::stopped_client: return texts.stopped_client;
-        case page_failure::no_redirect_url: return texts.no_redirect_url;
-        case page_failure::missing_redirect: return texts.missing_redirect;
-        case page_failure::unregistered_redirect: break;
-    }
-    return texts.unregistered_redirect;
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_CONSENT_IPP
-
-// <tollgate/oauth/detail/redirect.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
-#define TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
-
-namespace tollgate::inline v0::oauth {
-
-namespace detail {
-
-/// `text` without the port of its loopback address; empty for other hosts. Only `http`, and only addresses: the name
-/// `localhost` may resolve to another host (RFC 8252 section 8.3).
-inline std::optional<std::string> without_loopback_port(std::string_view text) {
-    const auto url = http::url::parse(text);
-    if (!url || url->scheme != http::url_scheme::http || url->has_user_info || url->has_fragment) return std::nullopt;
-    if (!url->address || (url->host != "127.0.0.1" && url->host != "::1")) return std::nullopt;
-    const auto authority = text.find("//") + 2;
-    const auto end = (std::min)(text.find_first_of("/?", authority), text.size());
-    const auto colon = text.substr(0, end).rfind(':');
-    const bool has_port = colon >= authority && text.substr(colon, end - colon).find(']') == std::string_view::npos;
-    if (has_port && colon + 1 == end) return std::nullopt;  // browsers drop such a colon: the application did not send it
-    return std::string{text.substr(0, has_port ? colon : end)}.append(text.substr(end));
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL bool is_redirect_text(std::string_view text) noexcept {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return tollgate::detail::is_visible_ascii(c) && c != '#'; });
-}
-
-TOLLGATE_DECL bool equals_registered(std::string_view registered, std::string_view redirect_uri) {
-    return registered == redirect_uri || tollgate::detail::normalized_redirect_url(registered) == redirect_uri;
-}
-
-TOLLGATE_DECL bool matches_registered(std::string_view registered, std::string_view redirect_uri) {
-    if (equals_registered(registered, redirect_uri)) return true;
-    const auto sent = detail::without_loopback_port(redirect_uri);
-    return sent && (detail::without_loopback_port(registered) == sent ||
-                    detail::without_loopback_port(tollgate::detail::normalized_redirect_url(registered)) == sent);
-}
-
-TOLLGATE_DECL bool matches_website(std::string_view website, std::string_view redirect_uri) {
-    const auto site = http::url::parse(website);
-    const auto sent = http::url::parse(redirect_uri);
-    return site && sent && site->origin() == sent->origin() && !sent->has_user_info && !sent->has_fragment &&
-           !sent->has_final_dot && !tollgate::detail::has_response_parameter(redirect_uri);
-}
-
-TOLLGATE_DECL std::optional<std::string> choose_redirect(const application& client,
-                                                         const std::optional<std::string>& redirect_uri) {
-    const auto& registered = client.redirect_urls;
-    const auto chosen = !redirect_uri && registered.size() == 1 ? std::optional{registered.front()} : redirect_uri;
-    if (!chosen || !is_redirect_text(*chosen)) return std::nullopt;
-    const bool matches_one = std::any_of(registered.begin(), registered.end(),
-                                         [&](const std::string& each) { return matches_registered(each, *chosen); });
-    const bool needs_none = registered.empty() && client.type == client_type::confidential;
-    return matches_one || (needs_none && matches_website(client.website, *chosen)) ? chosen : std::nullopt;
-}
-
-TOLLGATE_DECL std::string with_parameters(std::string_view url, std::span<const redirect_parameter> parameters) {
-    std::string result{url};
-    const auto mark = result.find('?');
-    bool separated = mark != std::string::npos && (mark + 1 == result.size() || result.back() == '&');
-    for (const auto& [name, value] : parameters) {
-        if (!separated) result.push_back(result.find('?') == std::string::npos ? '?' : '&');
-        separated = false;
-        result.append(tollgate::detail::percent_encode(name)).append("=").append(tollgate::detail::percent_encode(value));
-    }
-    return result;
-}
-
-namespace detail {
-
-inline std::string url_with(const redirect_target& to, std::vector<redirect_parameter> parameters) {
-    if (to.state) parameters.push_back({"state", *to.state});
-    parameters.push_back({"iss", to.issuer});
-    return with_parameters(to.redirect, parameters);
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL std::string code_url(const redirect_target& to, std::string_view code) {
-    return detail::url_with(to, {{"code", code}});
-}
-
-TOLLGATE_DECL std::string failure_url(const redirect_target& to, const failure& error) {
-    return detail::url_with(to, {{"error", to_text(error.code)}, {"error_description", error.description}});
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_REDIRECT_IPP
-
-// <tollgate/oauth/detail/device_page.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
-#define TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
-
-namespace tollgate::inline v0::oauth {
-
-namespace detail {
-
-/// The sentence with the code on a line of its own.
-inline void write_code(html_writer& html, std::string_view sentence, std::string_view code) {
-    const auto place = (std::min)(sentence.find("{}"), sentence.size());
-    const auto after = sentence.substr((std::min)(place + 2, sentence.size()));
-    html.add("<p>{}<strong class=\"code\">{}</strong>{}</p>\n", sentence.substr(0, place), code, after);
-}
-
-}  // namespace detail
-
-namespace detail {
-
-struct device_result {
-    std::string_view name;
-    message_texts device_texts::*texts;
-};
-inline constexpr device_result device_results[] = {{"approved", &device_texts::approved},
-                                                   {"denied", &device_texts::denied},
-                                                   {"approved before", &device_texts::approved_before},
-                                                   {"denied before", &device_texts::denied_before},
-                                                   {"other user", &device_texts::answered_by_other},
-                                                   {"answered", &device_texts::answered}};
-
-}  // namespace detail
-
-TOLLGATE_DECL std::string_view device_result_of(const device_answer& answer, const device_decision& decision) noexcept {
-    if (!answer.user) return "answered";
-    if (*answer.user != decision.user) return "other user";
-    const bool is_same = answer.state == decision.answer;
-    if (answer.state == device_code_state::approved) return is_same ? "approved" : "approved before";
-    return is_same ? "denied" : "denied before";
-}
-
-TOLLGATE_DECL const message_texts* find_device_result(std::string_view name, const device_texts& texts) noexcept {
-    for (const detail::device_result& each : detail::device_results)
-        if (each.name == name) return &(texts.*each.texts);
-    return nullptr;
-}
-
-TOLLGATE_DECL void write_device_form(html_writer& html, const device_form_view& view) {
-    const auto& texts = view.texts.device;
-    html.add("<h1>{}</h1>\n", texts.title);
-    write_form_notice(html, view.notice);
-    html.add("<p>{}</p>\n", texts.about);
-    web::begin_form(html, {.url = view.url, .form_token = view.form_token});
-    web::write_text_field(html,
-                          {.name = user_code_name,
-                           .label = texts.code,
-                           .hint = texts.code_hint,
-                           .value = view.typed,
-                           .focused = true},
-                          view.faults, view.texts.forms);
-    html.add("<p class=\"buttons\"><button>{}</button></p>\n</form>\n", texts.next);
-}
-
-TOLLGATE_DECL void write_device_request(html_writer& html, const device_request_view& view) {
-    const auto& texts = view.texts.device;
-    const auto& consent = view.texts.consent;
-    html.add("<h1>{}</h1>\n", fill_in(consent.title, view.client.name));
-    write_form_notice(html, view.notice);
-    write_client(html, view.texts, view.client, fill_in(texts.asks, view.client.name, view.operator_name),
-                 view.request.scopes, view.scopes);
-    html.add("<p class=\"caution\">{}</p>\n",
-             fill_in(texts.warning, view.request.requested_from, web::moment_text(view.request.created_at, view.texts.dates)));
-    detail::write_code(html, texts.code_shown, view.user_code);
-    web::begin_form(html, {.url = view.url,
-                           .form_token = view.form_token,
-                           .hidden = {{user_code_name, std::string{view.user_code}}}});
-    write_decision(html, consent, view.client.name, view.login, view.can_sign_out);
-    html.add("</form>\n<p class=\"hint\">{}</p>\n", consent.revocable);
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_DEVICE_PAGE_IPP
-
-// <tollgate/oauth/detail/registration.ipp>
-#ifndef TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
-#define TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
-
-namespace tollgate::inline v0::oauth {
-
-namespace detail {
-
-/// The token of a Bearer Authorization field, or an empty text.
-inline std::string_view bearer_token_of(const http::request& request) noexcept {
-    if (request.fields.count(http::field_id::authorization) != 1) return {};
-    return http::detail::credentials_of(request.fields.find(http::field_id::authorization), "Bearer").value_or(std::string_view{});
-}
-
-inline bool has_initial_access_token(const http::request& request, const account_service_settings& settings) {
-    const auto token = bearer_token_of(request);
-    return !token.empty() && digest_of(token) == settings.oauth.initial_access_token;
-}
-
-/// A registration as the application gets it. The secrets exist only in the response to its creation.
-struct registration_view {
-    const account_service_settings& settings;
-    std::string_view client_id;
-    const client_metadata& metadata;
-    instant created_at;
-    std::string_view client_secret = {};
-    std::string_view registration_token = {};
-};
-
-inline void write_registration(http::response& response, const registration_view& view) {
-    add_no_store_fields(response);
-    http::json_writer body{response.body()};
-    const auto write_list = [&](http::json_name name, const auto& values) {
-        body.member(name).begin_array();
-        for (const std::string_view each : values) body.string(each);
-        body.end_array();
-    };
-    body.begin_object();
-    body.member("client_id").string(view.client_id);
-    body.member("client_id_issued_at").integer(to_unix_milliseconds(view.created_at) / 1000);
-    if (!view.client_secret.empty()) body.member("client_secret").string(view.client_secret);
-    if (view.metadata.type == client_type::confidential) body.member("client_secret_expires_at").integer(0);
-    if (!view.registration_token.empty()) body.member("registration_access_token").string(view.registration_token);
-    body.member("registration_client_uri")
-        .string(std::string{view.settings.auth_url}.append(registration_path).append("?client_id=").append(view.client_id));
-    body.member("client_name").string(view.metadata.name);
-    if (!view.metadata.website.empty()) body.member("client_uri").string(view.metadata.website);
-    write_list("redirect_uris", view.metadata.redirect_urls);
-    write_list("grant_types", std::initializer_list<std::string_view>{"authorization_code", "refresh_token"});
-    write_list("response_types", std::initializer_list<std::string_view>{"code"});
-    body.member("token_endpoint_auth_method").string(view.metadata.auth_method);
-    if (!view.metadata.default_scopes.empty()) body.member("scope").string(view.metadata.default_scopes.text());
-    body.end_object();
-}
-
-}  // namespace detail
-
-TOLLGATE_DECL void registration_rules::read_initial_token(call& one) {
-    const auto& settings = client_rules::part(one).settings();
-    if (settings.oauth.registration != dynamic_registration::with_token) return;
-    using enum pipeline::auth_state;
-    const bool is_sent = one.request.fields.count(http::field_id::authorization) != 0;
-    const bool is_right = detail::has_initial_access_token(one.request, settings);
-    one.state.auth.state = is_right ? authenticated : is_sent ? bad_credentials : anonymous;
-}
-
-TOLLGATE_DECL void registration_rules::read_registration_token(call& one) {
-    const auto query = http::parse_form(one.request.target.query);
-    kept_client& state = client_rules::kept(one);
-    state.credentials.client_id = query ? query->value_of("client_id") : std::string_view{};
-    state.noted.note_client(state.credentials.client_id);
-    one.state.auth.state = pipeline::auth_state::unchecked;
-}
-
-// The response is the same whether the application does not exist, is not one that registered itself, or has another token.
-TOLLGATE_DECL pipeline::progress registration_rules::find_registration(call& one) {
-    auto& auth = one.state.auth;
-    if (auth.state != pipeline::auth_state::unchecked) return progress::goes_on;
-    kept_client& state = client_rules::kept(one);
-    const oauth_store_ref& store = client_rules::part(one).store();
-    const auto token = detail::bearer_token_of(one.request);
-    const bool is_sent = one.request.fields.count(http::field_id::authorization) != 0;
-    if (!is_client_id_text(state.credentials.client_id) || !is_well_formed(secret_kind::client_secret, token)) {
-        auth.state = is_sent ? pipeline::auth_state::bad_credentials : pipeline::auth_state::anonymous;
-        return progress::goes_on;
-    }
-    if (store.may_block() && !one.may_wait()) return progress::waits;
-    auto found = store.find_application(state.credentials.client_id);
-    if (!found) {
-        auth.fail(std::move(found).error());
-        return progress::goes_on;
-    }
-    const bool is_right =
-        *found && (*found)->registration == registration_kind::by_itself && (*found)->registration_digest == digest_of(token);
-    auth.state = is_right ? pipeline::auth_state::authenticated : pipeline::auth_state::bad_credentials;
-    if (is_right) state.client = *std::move(found);
-    return progress::goes_on;
-}
-
-TOLLGATE_DECL pipeline::progress registration_rules::count(call& one) {
-    return client_rules::count_address(one, one.state.auth.state == pipeline::auth_state::bad_credentials);
-}
-
-TOLLGATE_DECL pipeline::progress registration_rules::check_body(call& one) {
-    if (one.request.body_state == http::body_state::too_large)
-        return client_rules::refuse(one, {error_code::invalid_client_metadata, "The request body is too large."},
-                                    http::status::content_too_large);
-    if (!tollgate::detail::ascii_iequals(http::detail::media_type_of(one.request.fields), "application/json") ||
-        http::detail::has_content_coding(one.request.fields))
-        return client_rules::refuse(one, {error_code::invalid_client_metadata, "Send the metadata as application/json."});
-    return progress::goes_on;
-}
-
-TOLLGATE_DECL void registration_rules::reject(call& one, const pipeline::rejection& reason) {
-    const bool is_limited = reason.status == http::status::too_many_requests;
-    if (reason.status != http::status::unauthorized && !is_limited) return client_rules::reject(one, reason);
-    const auto url = client_rules::part(one).documentation_url();
-    client_rules::kept(one).noted.error = error_code::invalid_client;
-    if (is_limited)
-        return write_rate_limited(one.response, {error_code::invalid_client, "API rate limit exceeded by requests with a wrong token. Wait "
-                                                                             "until the time in X-RateLimit-Reset."},
-                                  *one.state.limit, one.state.now, url);
-    const bool is_sent = one.state.auth.state == pipeline::auth_state::bad_credentials;
-    one.response.add("WWW-Authenticate", is_sent ? http::field_value{"Bearer realm=\"oauth\", error=\"invalid_token\""}
-                                                 : http::field_value{"Bearer realm=\"oauth\""});
-    const failure failed{error_code::invalid_client, one.request.method == http::method::post
-                                                         ? "Send the initial access token in an Authorization header with Bearer."
-                                                         : "Send the registration access token of this client_id with Bearer."};
-    write_failure(one.response, {.status = http::status::unauthorized, .failure = failed, .documentation_url = url});
-}
-
-TOLLGATE_DECL result<pipeline::progress> registration_rules::create(call& one) {
-    const oauth_part& at = client_rules::part(one);
-    const auto& settings = at.settings();
-    const oauth_store_ref& store = at.store();
-    if (store.may_block() && !one.may_wait()) return progress::waits;
-    const auto window = at.registration_limiter().take(limit_key::of(one.state.client), settings.oauth.registrations, one.state.now);
-    if (!window.admitted)
-        return client_rules::refuse_for_now(one, window.resets_at, "Too many applications were registered from this address.");
-    const auto sent = http::parse_json_object(one.request.body);
-    if (!sent) return client_rules::refuse(one, {error_code::invalid_client_metadata, sent.error().message});
-    auto read = read_client_metadata(*sent, settings.services, metadata_source::registration);
-    if (const auto* refused = std::get_if<failure>(&read)) return client_rules::refuse(one, *refused);
-    auto& metadata = std::get<client_metadata>(read);
-
-    const auto& random = one.policies.random();
-    const auto client_id = new_public_id(public_id_kind::client_id, random);
-    const auto token = tollgate::new_secret(secret_kind::client_secret, random);
-    const bool is_public = metadata.type == client_type::public_client;
-    const auto secret = is_public ? std::optional{secret_text{}} : tollgate::new_secret(secret_kind::client_secret, random);
-    if (!client_id || !token || !secret) return random_source_error();
-    remove_unused_applications(store, one.policies.observer(), one.state.now);
-    metadata.redirect_urls = tollgate::detail::distinct_redirect_urls(metadata.redirect_urls);
-    auto created = store.create_application({.owner = no_owner,
-                                             .client_id = *client_id_text::from(*client_id),
-                                             .secret_digest = is_public ? digest{} : digest_of(*secret),
-                                             .name = metadata.name,
-                                             .website = metadata.website,
-                                             .description = {},
-                                             .redirect_urls = metadata.redirect_urls,
-                                             .created_at = one.state.now,
-                                             .type = metadata.type,
-                                             .registration = registration_kind::by_itself,
-                                             .default_scopes = metadata.default_scopes,
-                                             .registration_digest = digest_of(*token)},
-                                            settings.oauth.unowned_applications_max);
-    if (!created && created.error().kind == error_kind::invalid)
-        return unavailable("there are as many applications without an owner as the settings allow");
-    if (!created) return std::move(created).error();
-    client_rules::kept(one).noted.note_client(*client_id);
-    one.response.set_status(http::status::created);
-    detail::write_registration(one.response, {.settings = settings,
-                                              .client_id = *client_id,
-                                              .metadata = metadata,
-                                              .created_at = one.state.now,
-                                              .client_secret = *secret,
-                                              .registration_token = *token});
-    return progress::responded;
-}
-
-TOLLGATE_DECL result<pipeline::progress> registration_rules::respond(call& one) {
-    const application& client = *client_rules::kept(one).client;
-    const client_metadata metadata{.name = client.name,
-                                   .website = client.website,
-                                   .redirect_urls = client.redirect_urls,
-                                   .type = client.type,
-                                   .auth_method = client.type == client_type::public_client ? "none" : "client_secret_basic",
-                                   .default_scopes = client.default_scopes};
-    detail::write_registration(one.response, {.settings = client_rules::part(one).settings(),
-                                              .client_id = client.client_id.view(),
-                                              .metadata = metadata,
-                                              .created_at = client.created_at});
-    return progress::responded;
-}
-
-TOLLGATE_DECL result<pipeline::progress> registration_rules::remove(call& one) {
-    const oauth_store_ref& store = client_rules::part(one).store();
-    if (store.may_block() && !one.may_wait()) return progress::waits;
-    if (auto deleted = store.delete_application(no_owner, client_rules::kept(one).client->id); !deleted) return std::move(deleted).error();
-    one.response.set_status(http::status::no_content);
-    return progress::responded;
-}
-
-}  // namespace tollgate::oauth
-
-#endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
-
-// <tollgate/pipeline/detail/write_rejection.ipp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
-#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
-
-namespace tollgate::inline v0::pipeline {
-
-inline void add_challenge(http::response& response, const authenticator_ref& one, std::string_view parameters) {
-    const std::string text = std::string{one.challenge()}.append(parameters);
-    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
-}
-
-/// The parameters of a Bearer challenge (RFC 6750 section 3, RFC 9728 section 5.1): an error code, the scope that the route needs, and the
-/// metadata of its resource. `error` and `scope` may be empty.
-[[nodiscard]] inline std::string bearer_parameters(std::string_view error, std::string_view scope, const request_state& state,
-                                                   const api_definition& api) {
-    std::string parameters;
-    const auto add = [&](std::string_view name, std::string_view value) {
-        if (!value.empty()) parameters.append(", ").append(name).append("=\"").append(value).append("\"");
-    };
-    add("error", error);
-    add("scope", scope);
-    const bool has_route = state.route && state.route->result != route_match::kind::unknown_path;
-    return parameters.append((has_route ? api.resource_of(state.route->route) : api.resources.front()).challenge);
-}
-
-/// Writes a line per scheme, Bearer first, because many clients read the first one only. Only credentials that were sent and are invalid
-/// have an error code (RFC 6750 section 3.1).
-inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, const request_state& state,
-                           const api_definition& api) {
-    const bool has_route = state.route && state.route->result == route_match::kind::found;
-    const auto scope = has_route ? required_scope(api.routes[state.route->route].access, state.route_service) : std::string_view{};
-    const std::string_view error = state.auth.state == auth_state::bad_credentials ? "invalid_token" : "";
-    for (const authenticator_ref& each : authenticators)
-        if (each.is_bearer()) add_challenge(response, each, bearer_parameters(error, scope, state, api));
-    for (const authenticator_ref& each : authenticators)
-        if (!each.is_bearer()) add_challenge(response, each, {});
-}
-
-/// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
-inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope,
-                                   const request_state& state, const api_definition& api) {
-    for (const authenticator_ref& each : authenticators)
-        if (each.is_bearer()) add_challenge(response, each, bearer_parameters("insufficient_scope", scope, state, api));
-}
-
-/// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
-inline void add_required_fields(http::response& response, http::status status, instant retry_at, const request_state& state,
-                                const api_definition& api, std::span<const authenticator_ref> authenticators) {
-    switch (status) {
-        case http::status::unauthorized: add_challenges(response, authenticators, state, api); break;
-        case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
-        default: http::add_retry_after(response, status);
-    }
-}
-
-TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const request_state& state, const api_definition& api, std::span<const authenticator_ref> authenticators) {
-    add_required_fields(response, rejection.status, state.limit->resets_at, state, api, authenticators);
-    switch (rejection.status) {
-        case http::status::forbidden:
-            if (state.user_agent_accepted)  // so the scopes do not suffice
-                add_insufficient_scope(response, authenticators,
-                                       required_scope(api.routes[state.route->route].access, state.route_service), state, api);
-            break;
-        case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
-        default: break;
-    }
-    write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
-}
-
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
-                                      std::span<const authenticator_ref> authenticators) {
-    const auto status = to_status(failure.kind);
-    response.clear();
-    add_required_fields(response, status, failure.retry_at, state, api, authenticators);
-    if (status == http::status::forbidden && !failure.scope.empty())
-        add_insufficient_scope(response, authenticators, failure.scope, state, api);
-    write_error(response, status, failure.message, api.documentation_url, to_topic(status));
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
 
 // <tollgate/pages/detail/activity_page.ipp>
 #ifndef TOLLGATE_PAGES_DETAIL_ACTIVITY_PAGE_IPP

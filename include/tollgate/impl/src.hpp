@@ -54,7 +54,6 @@
 #include <tollgate/oauth/detail/device_codes.ipp>
 #include <tollgate/oauth/detail/device_page.ipp>
 #include <tollgate/oauth/detail/metadata.ipp>
-#include <tollgate/oauth/detail/oauth_part.ipp>
 #include <tollgate/oauth/detail/parameters.ipp>
 #include <tollgate/oauth/detail/paths.ipp>
 #include <tollgate/oauth/detail/redirect.ipp>

@@ -4,6 +4,7 @@
 
 #include <tollgate/oauth/authorization_server.hpp>
 #include <tollgate/oauth/detail/oauth_part.hpp>
+#include <tollgate/oauth/detail/oauth_part.ipp>
 #include <tollgate/pipeline/judge.hpp>
 
 #include <utility>

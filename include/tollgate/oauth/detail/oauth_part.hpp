@@ -94,8 +94,4 @@ private:
 
 }  // namespace tollgate::oauth
 
-#if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/oauth/detail/oauth_part.ipp>
-#endif
-
 #endif  // TOLLGATE_OAUTH_DETAIL_OAUTH_PART_HPP
