@@ -2,15 +2,28 @@
 #ifndef TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
 #define TOLLGATE_OAUTH_DETAIL_PAGE_ROWS_HPP
 
+#include <tollgate/contract/session_source.hpp>
+#include <tollgate/http/request.hpp>
+#include <tollgate/http/response.hpp>
 #include <tollgate/http/site.hpp>
+#include <tollgate/limits/window_limiter.hpp>
 #include <tollgate/oauth/detail/authorization_page.hpp>
+#include <tollgate/oauth/detail/authorization_request.hpp>
+#include <tollgate/oauth/detail/client_documents.hpp>
 #include <tollgate/oauth/detail/device_page.hpp>
 #include <tollgate/oauth/detail/kept_oauth_page.hpp>
 #include <tollgate/oauth/detail/oauth_part.hpp>
+#include <tollgate/oauth/detail/parameters.hpp>
+#include <tollgate/oauth/detail/paths.hpp>
 #include <tollgate/pipeline/detail/row.hpp>
+#include <tollgate/pipeline/detail/stages.hpp>
+#include <tollgate/web/detail/form.hpp>
+#include <tollgate/web/detail/page.hpp>
 #include <tollgate/web/detail/page_part.hpp>
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
