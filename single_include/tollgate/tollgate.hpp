@@ -9985,30 +9985,6 @@ TOLLGATE_DECL void add_cors_fields(std::span<const std::string> allowed_origins,
 
 #endif  // TOLLGATE_HTTP_DETAIL_CORS_HPP
 
-// <tollgate/pipeline/detail/decision_age.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
-#define TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
-
-/// A request may wait for its body or for a worker after it was decided who sends it and whether they may. Meanwhile, a session, a
-/// token, a user or an application can end.
-namespace tollgate::inline v0::pipeline {
-
-/// The time for which such a decision holds. A request that waits for longer is judged again before it acts.
-inline constexpr seconds decision_lifetime{1};  // longer than most bodies take to arrive, and shorter than a person takes to notice
-
-/// Returns true if a decision of this time no longer holds. It also does not hold if the clock was set back, because its age is unknown
-/// then.
-[[nodiscard]] constexpr bool is_outdated(instant decided_at, instant now) noexcept {
-    return now < decided_at || now - decided_at > decision_lifetime;
-}
-
-/// The number of repeated judgements of a request. After that, it is refused: the server is overloaded.
-inline constexpr int repeated_judgements_max = 2;
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_DECISION_AGE_HPP
-
 // <tollgate/pipeline/detail/error_response.hpp>
 #ifndef TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
 #define TOLLGATE_PIPELINE_DETAIL_ERROR_RESPONSE_HPP
@@ -11095,7 +11071,7 @@ private:
 /// What `judge` knows of a path: a row of a part. The API, OAuth, the pages and the documentation are parts.
 namespace tollgate::inline v0::pipeline {
 
-struct call;
+struct row_call;
 
 /// What a function of a row did.
 enum class progress : std::uint8_t {
@@ -11108,36 +11084,36 @@ enum class progress : std::uint8_t {
 struct caller_rule {
     bool in_body = false;  ///< the credentials may be in the body, so the caller is found when it has arrived
     http::work_kind work = http::work_kind::other;  ///< what `find` waits for
-    void (*read)(call&) = nullptr;             ///< reads the head; called again before the caller is found again
-    progress (*find)(call&) = nullptr;         ///< looks the caller up; may be null
-    progress (*record_use)(call&) = nullptr;   ///< of the credentials, waiting for `work_kind::token_uses`; may be null
+    void (*read)(row_call&) = nullptr;             ///< reads the head; called again before the caller is found again
+    progress (*find)(row_call&) = nullptr;         ///< looks the caller up; may be null
+    progress (*record_use)(row_call&) = nullptr;   ///< of the credentials, waiting for `work_kind::token_uses`; may be null
     http::work_kind user_work = http::work_kind::users;  ///< what `find_user` waits for
-    progress (*find_user)(call&) = nullptr;    ///< looks up what is known of the caller's user; may be null
+    progress (*find_user)(row_call&) = nullptr;    ///< looks up what is known of the caller's user; may be null
 };
 
 /// Which window a request of a row counts in. `count` decides `request_state::limit`, or leaves it empty.
 struct limit_rule {
-    progress (*count)(call&) = nullptr;
+    progress (*count)(row_call&) = nullptr;
 };
 
 /// Which body a row takes. A row without this rule has no body: it is answered when its head has arrived.
 struct body_rule {
-    bool (*is_cross_site)(const call&) = nullptr;  ///< returns true for a form that another site sent; may be null
-    progress (*check)(call&) = nullptr;            ///< refuses by the head, before the body has arrived and again after it
-    progress (*read)(call&) = nullptr;             ///< reads the body; may be null
+    bool (*is_cross_site)(const row_call&) = nullptr;  ///< returns true for a form that another site sent; may be null
+    progress (*check)(row_call&) = nullptr;            ///< refuses by the head, before the body has arrived and again after it
+    progress (*read)(row_call&) = nullptr;             ///< reads the body; may be null
 };
 
 /// How the responses of a row are written.
 struct response_form {
-    void (*reject)(call&, const rejection&) = nullptr;  ///< a request that a stage refuses
-    void (*fail)(call&, const error&) = nullptr;        ///< the error of a store, a directory or an endpoint
-    void (*add_fields)(call&) = nullptr;                ///< the fields of every response
+    void (*reject)(row_call&, const rejection&) = nullptr;  ///< a request that a stage refuses
+    void (*fail)(row_call&, const error&) = nullptr;        ///< the error of a store, a directory or an endpoint
+    void (*add_fields)(row_call&) = nullptr;                ///< the fields of every response
 };
 
 /// A part of an endpoint, and the one kind of work that it waits for. An error is written by the row's `fail`.
 struct step {
     http::work_kind work = http::work_kind::other;
-    result<progress> (*run)(call&) = nullptr;
+    result<progress> (*run)(row_call&) = nullptr;
     bool acts = false;  ///< it changes something, and other steps follow: the caller is not checked again after it
 };
 
@@ -11176,7 +11152,7 @@ public:
     [[nodiscard]] virtual bool serves(const http::request& request) const noexcept = 0;
     /// Finds the row of a request, which may be one for an unknown path: sets `row` and `pattern`, and where the request has no endpoint
     /// also `no_row` and `allowed`.
-    virtual void find_row(call& one) const = 0;
+    virtual void find_row(row_call& call) const = 0;
     /// Returns the row of requests without a path of this part, and of those whose User-Agent is refused.
     [[nodiscard]] virtual const row& unknown_row() const noexcept = 0;
     /// Responds to a request that the server refused. Never waits.
@@ -11224,7 +11200,7 @@ struct request_state {
 inline request_state::request_state() noexcept = default;
 
 /// A request on its way to its endpoint.
-struct call {
+struct row_call {
     const http::request& request;
     http::response& response;
     request_state& state;
@@ -11260,9 +11236,9 @@ struct method_row {
 
 /// Finds a row by method among the rows of one path, and sets the state. A request without a row is an OPTIONS, or is refused;
 /// `without_endpoint` is the row of its response.
-inline void find_by_method(call& one, std::initializer_list<method_row> rows, const row& without_endpoint) {
-    request_state& state = one.state;
-    const auto method = one.request.method == http::method::head ? http::method::get : one.request.method;
+inline void find_by_method(row_call& call, std::initializer_list<method_row> rows, const row& without_endpoint) {
+    request_state& state = call.state;
+    const auto method = call.request.method == http::method::head ? http::method::get : call.request.method;
     for (const method_row& each : rows) {
         if (each.row == nullptr) continue;
         state.pattern = each.row->pattern;
@@ -11428,6 +11404,19 @@ inline void relocate_captures(const http::request& request, request_state& state
 
 namespace tollgate::inline v0::pipeline {
 
+/// The time for which a decision about a caller holds. A request that waits for longer is judged again before it acts, because a session, a
+/// token, a user or an application can end.
+inline constexpr seconds decision_lifetime{1};  // longer than most bodies take to arrive, and shorter than a person takes to notice
+
+/// Returns true if a decision of this time no longer holds. It also does not hold if the clock was set back, because its age is unknown
+/// then.
+[[nodiscard]] constexpr bool is_outdated(instant decided_at, instant now) noexcept {
+    return now < decided_at || now - decided_at > decision_lifetime;
+}
+
+/// The number of repeated judgements of a request. After that, it is refused: the server is overloaded.
+inline constexpr int repeated_judgements_max = 2;
+
 /// Judges every request, for the API, OAuth, the pages and the documentation alike, and calls its endpoint. It refers to the parts, whose
 /// rows say what differs: who the callers are, which window counts, which body is read, how errors are written, and what the endpoint
 /// waits for.
@@ -11491,20 +11480,20 @@ private:
             return http::handle_step::done;
         }
         auto next = http::handle_step::done;
-        call one{request, response, state, policies_, http::thread_kind::io};
+        row_call call{request, response, state, policies_, http::thread_kind::io};
         const request_scope scope{request, state.start.id};
         respond_or_error(
-            response, [&] { next = advance(one, thread); }, [&](const error& thrown) { respond_error(one, thrown); });
+            response, [&] { next = advance(call, thread); }, [&](const error& thrown) { respond_error(call, thrown); });
         return next;
     }
 
     /// Judges a request until its response is complete or it must wait.
-    http::handle_step advance(call& one, http::thread_kind thread) const {
+    http::handle_step advance(row_call& call, http::thread_kind thread) const {
         using http::work_kind;
-        request_state& state = one.state;
+        request_state& state = call.state;
         // Sets what the next function may do; returns its argument.
         const auto waiting_for = [&](work_kind kind) {
-            one.thread = state.waits_for == kind ? thread : http::thread_kind::io;
+            call.thread = state.waits_for == kind ? thread : http::thread_kind::io;
             return kind;
         };
         const auto wait_at = [&](stage next, work_kind kind) {
@@ -11514,46 +11503,46 @@ private:
             return http::handle_step::needs_worker;
         };
         for (;;) switch (state.next) {
-                case stage::head: read_head(one); [[fallthrough]];
+                case stage::head: read_head(call); [[fallthrough]];
                 case stage::caller:
                     if (is_caller_due(state)) {
                         const caller_rule& rule = *state.row->caller;
                         waiting_for(rule.work);
-                        if (rule.find != nullptr && rule.find(one) == progress::waits) return wait_at(stage::caller, rule.work);
-                        state.judged_at = one.may_wait() ? policies_.clock().now() : state.now;
+                        if (rule.find != nullptr && rule.find(call) == progress::waits) return wait_at(stage::caller, rule.work);
+                        state.judged_at = call.may_wait() ? policies_.clock().now() : state.now;
                     }
                     [[fallthrough]];
                 case stage::use:
                     if (state.auth.use_is_due) [[unlikely]] {
                         waiting_for(work_kind::token_uses);
-                        if (state.row->caller->record_use(one) == progress::waits) return wait_at(stage::use, work_kind::token_uses);
+                        if (state.row->caller->record_use(call) == progress::waits) return wait_at(stage::use, work_kind::token_uses);
                     }
                     [[fallthrough]];
                 case stage::user:
                     if (const caller_rule* rule = state.row->caller; rule != nullptr && rule->find_user != nullptr) {
                         waiting_for(rule->user_work);
-                        if (rule->find_user(one) == progress::waits) return wait_at(stage::user, rule->user_work);
+                        if (rule->find_user(call) == progress::waits) return wait_at(stage::user, rule->user_work);
                     }
                     [[fallthrough]];
                 case stage::limit:
                     if (state.row->limit != nullptr && !state.limit && !state.is_cross_site) {
                         waiting_for(work_kind::limits);
-                        if (state.row->limit->count(one) == progress::waits) return wait_at(stage::limit, work_kind::limits);
+                        if (state.row->limit->count(call) == progress::waits) return wait_at(stage::limit, work_kind::limits);
                     }
                     [[fallthrough]];
                 case stage::checks:
-                    if (check(one) == progress::responded) return finish(one);
+                    if (check(call) == progress::responded) return finish(call);
                     [[fallthrough]];
                 case stage::body:
                     if (const body_rule* rule = state.row->body; rule != nullptr && !state.has_body) {
-                        if (rule->check(one) == progress::responded) return finish(one);
-                        if (one.request.body_state == http::body_state::pending) {
+                        if (rule->check(call) == progress::responded) return finish(call);
+                        if (call.request.body_state == http::body_state::pending) {
                             state.next = stage::body;
                             state.has_waited = true;
                             state.body_bytes_max = state.row->body_bytes_max;
                             return http::handle_step::needs_body;
                         }
-                        if (rule->read != nullptr && rule->read(one) == progress::responded) return finish(one);
+                        if (rule->read != nullptr && rule->read(call) == progress::responded) return finish(call);
                         state.has_body = true;
                         // The one stage whose position depends on the row: a client's credentials may be in the body.
                         if (state.row->caller != nullptr && state.row->caller->in_body) {
@@ -11566,8 +11555,8 @@ private:
                     // The time is read only where it matters: most requests do not wait, and read it once.
                     if (state.has_waited && !state.has_acted && state.auth.state == auth_state::authenticated &&
                         is_outdated(state.judged_at, policies_.clock().now())) [[unlikely]] {
-                        if (state.repeated == repeated_judgements_max) return fail(one, unavailable("the request was judged too often"));
-                        judge_again(one);
+                        if (state.repeated == repeated_judgements_max) return fail(call, unavailable("the request was judged too often"));
+                        judge_again(call);
                         continue;
                     }
                     [[fallthrough]];
@@ -11575,13 +11564,13 @@ private:
                     for (const auto steps = state.row->steps; state.step < steps.size(); ++state.step) {
                         const step& next = steps[state.step];
                         waiting_for(next.work);
-                        const auto done = next.run(one);
-                        if (!done) return fail(one, done.error());
+                        const auto done = next.run(call);
+                        if (!done) return fail(call, done.error());
                         if (*done == progress::waits) return wait_at(stage::again, next.work);
                         if (*done == progress::responded) break;
                         state.has_acted = state.has_acted || next.acts;
                     }
-                    return finish(one);
+                    return finish(call);
             }
     }
 
@@ -11599,15 +11588,15 @@ private:
     }
 
     /// Finds the row, and reads the credentials that its callers send.
-    void read_head(call& one) const {
-        request_state& state = one.state;
+    void read_head(row_call& call) const {
+        request_state& state = call.state;
         state.start = start_request(policies_, state.now);
-        state.client = http::client_address(one.request, settings_.trusted_proxies, settings_.client_named_by);
-        state.part = &part_of(one.request);
-        state.part->find_row(one);
+        state.client = http::client_address(call.request, settings_.trusted_proxies, settings_.client_named_by);
+        state.part = &part_of(call.request);
+        state.part->find_row(call);
         // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate limit
         // has been checked.
-        state.user_agent_accepted = accepts_user_agent(policies_.agent_rule(), one.request);
+        state.user_agent_accepted = accepts_user_agent(policies_.agent_rule(), call.request);
         if (!state.user_agent_accepted) {
             state.part = parts_.back();
             state.row = &state.part->unknown_row();
@@ -11616,72 +11605,72 @@ private:
         }
         // A preflight is not counted, and neither is a form of another site, so their credentials are not read either: otherwise, guesses
         // would be free.
-        state.is_preflight = http::is_preflight(one.request);
+        state.is_preflight = http::is_preflight(call.request);
         const body_rule* body = state.row->body;
-        state.is_cross_site = body != nullptr && body->is_cross_site != nullptr && body->is_cross_site(one);
-        if (!state.is_preflight && !state.is_cross_site && state.row->caller != nullptr) state.row->caller->read(one);
+        state.is_cross_site = body != nullptr && body->is_cross_site != nullptr && body->is_cross_site(call);
+        if (!state.is_preflight && !state.is_cross_site && state.row->caller != nullptr) state.row->caller->read(call);
     }
 
     /// Continues at the caller, as if the request had just arrived.
-    void judge_again(call& one) const {
-        request_state& state = one.state;
+    void judge_again(row_call& call) const {
+        request_state& state = call.state;
         ++state.repeated;
         state.now = policies_.clock().now();
         state.auth = {};
-        state.row->caller->read(one);
+        state.row->caller->read(call);
         state.next = stage::caller;  // `waits_for` stays: the worker may still wait for it
     }
 
     /// The checks of what is known of the request, in this order.
-    progress check(call& one) const {
-        request_state& state = one.state;
+    progress check(row_call& call) const {
+        request_state& state = call.state;
         if (state.limit)
-            if (const auto rejected = check_limit(state)) return one.reject(*rejected);
-        if (!state.user_agent_accepted) return one.reject(missing_user_agent);
-        if (const auto rejected = check_one_authorization(state)) return one.reject(*rejected);
-        if (state.auth.failure) return write_failure(one, *state.auth.failure);
+            if (const auto rejected = check_limit(state)) return call.reject(*rejected);
+        if (!state.user_agent_accepted) return call.reject(missing_user_agent);
+        if (const auto rejected = check_one_authorization(state)) return call.reject(*rejected);
+        if (state.auth.failure) return write_failure(call, *state.auth.failure);
         if (state.no_row) [[unlikely]] {
-            if (!state.allowed.empty()) add_allow(one.response, state.allowed);
-            return one.reject(*state.no_row);
+            if (!state.allowed.empty()) add_allow(call.response, state.allowed);
+            return call.reject(*state.no_row);
         }
         if (!state.allowed.empty()) [[unlikely]] {  // OPTIONS
-            one.response.set_status(http::status::no_content);
-            add_allow(one.response, state.allowed);
+            call.response.set_status(http::status::no_content);
+            add_allow(call.response, state.allowed);
             return progress::responded;
         }
-        if (state.is_cross_site) return one.reject(other_site);
+        if (state.is_cross_site) return call.reject(other_site);
         if (state.row->caller != nullptr && state.row->caller->in_body && !state.has_body) return progress::goes_on;
-        if (const auto rejected = check_access(policies_.scope_checker(), one.row().access, one.row().resource, one.state))
-            return one.reject(*rejected);
+        if (const auto rejected = check_access(policies_.scope_checker(), call.row().access, call.row().resource, call.state))
+            return call.reject(*rejected);
         return progress::goes_on;
     }
 
     /// Writes the error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    progress write_failure(call& one, const error& failure) const {
-        one.row().form->fail(one, failure);
-        if (to_number(one.response.status()) >= 500) one.observed().report(policies_, failure);
+    progress write_failure(row_call& call, const error& failure) const {
+        call.row().form->fail(call, failure);
+        if (to_number(call.response.status()) >= 500) call.observed().report(policies_, failure);
         return progress::responded;
     }
-    http::handle_step fail(call& one, const error& failure) const {
-        write_failure(one, failure);
-        return finish(one);
+    http::handle_step fail(row_call& call, const error& failure) const {
+        write_failure(call, failure);
+        return finish(call);
     }
 
     /// Writes the response after an exception. Never waits.
-    void respond_error(call& one, const error& thrown) const {
-        if (one.state.row == nullptr) {  // thrown where it was looked up
-            one.state.part = parts_.back();
-            one.state.row = &one.state.part->unknown_row();
+    void respond_error(row_call& call, const error& thrown) const {
+        if (call.state.row == nullptr) {  // thrown where it was looked up
+            call.state.part = parts_.back();
+            call.state.row = &call.state.part->unknown_row();
         }
-        one.thread = http::thread_kind::io;
-        fail(one, thrown);
+        call.thread = http::thread_kind::io;
+        fail(call, thrown);
     }
 
-    http::handle_step finish(call& one) const {
-        request_state& state = one.state;
-        one.row().form->add_fields(one);
+    http::handle_step finish(row_call& call) const {
+        request_state& state = call.state;
+        call.row().form->add_fields(call);
         const auto outcome = state.kept != nullptr ? state.kept->outcome() : oauth_outcome{};
-        one.observed().report_end(policies_, one.response, caller_of(state), outcome);
+        call.observed().report_end(policies_, call.response, caller_of(state), outcome);
         return http::handle_step::done;
     }
 
@@ -28325,8 +28314,8 @@ public:
 
     // What rows are made of, for requests whose `kept` is null or a `kept_page`.
 
-    TOLLGATE_DECL static void read_session(pipeline::call& one);
-    TOLLGATE_DECL static pipeline::progress find_session(pipeline::call& one);
+    static TOLLGATE_DECL void read_session(pipeline::row_call& call);
+    static TOLLGATE_DECL pipeline::progress find_session(pipeline::row_call& call);
     /// Callers are users with a session.
     static constexpr pipeline::caller_rule session_callers{.in_body = false,
                                                            .work = http::work_kind::sessions,
@@ -28336,27 +28325,27 @@ public:
                                                            .user_work = http::work_kind::users,
                                                            .find_user = nullptr};
 
-    [[nodiscard]] TOLLGATE_DECL static bool is_cross_site(const pipeline::call& one);
-    [[nodiscard]] TOLLGATE_DECL static pipeline::progress check_form(pipeline::call& one);
-    [[nodiscard]] TOLLGATE_DECL static pipeline::progress read_form(pipeline::call& one);
+    [[nodiscard]] static TOLLGATE_DECL bool is_cross_site(const pipeline::row_call& call);
+    [[nodiscard]] static TOLLGATE_DECL pipeline::progress check_form(pipeline::row_call& call);
+    [[nodiscard]] static TOLLGATE_DECL pipeline::progress read_form(pipeline::row_call& call);
     /// The body is a form of this site.
     static constexpr pipeline::body_rule form_body{&is_cross_site, &check_form, &read_form};
 
     /// Writes the error page of a rejection.
-    TOLLGATE_DECL static void reject(pipeline::call& one, const pipeline::rejection& reason);
-    TOLLGATE_DECL static void fail(pipeline::call& one, const error& failure);
-    TOLLGATE_DECL static void add_fields(pipeline::call& one);
+    static TOLLGATE_DECL void reject(pipeline::row_call& call, const pipeline::rejection& reason);
+    static TOLLGATE_DECL void fail(pipeline::row_call& call, const error& failure);
+    static TOLLGATE_DECL void add_fields(pipeline::row_call& call);
     /// Errors are pages.
     static constexpr pipeline::response_form page_form{&reject, &fail, &add_fields};
 
     /// Returns what the page keeps. Precondition: `find_row` has created it.
-    [[nodiscard]] static kept_page& kept(const pipeline::call& one) noexcept { return static_cast<kept_page&>(*one.state.kept); }
+    [[nodiscard]] static kept_page& kept(const pipeline::row_call& call) noexcept { return static_cast<kept_page&>(*call.state.kept); }
     /// Renders pages in the language of the response.
-    [[nodiscard]] TOLLGATE_DECL static localized_pages pages_for(const pipeline::call& one);
+    [[nodiscard]] static TOLLGATE_DECL localized_pages pages_for(const pipeline::row_call& call);
     /// Counts the request of the signed-in user, or else of the address.
-    TOLLGATE_DECL static void count_in(window_limiter& limiter, const quota& allowed, pipeline::call& one);
+    static TOLLGATE_DECL void count_in(window_limiter& limiter, const quota& allowed, pipeline::row_call& call);
     /// 303 to a URL.
-    [[nodiscard]] TOLLGATE_DECL static result<pipeline::progress> redirect(pipeline::call& one, std::string_view url);
+    [[nodiscard]] static TOLLGATE_DECL result<pipeline::progress> redirect(pipeline::row_call& call, std::string_view url);
 
 protected:
     /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
@@ -28364,9 +28353,9 @@ protected:
                             any_page_theme&& theme, page_reach reach);
 
     /// Finds the row of a file that pages load; false if the path is of no such file.
-    [[nodiscard]] TOLLGATE_DECL bool find_asset_row(pipeline::call& one) const;
+    [[nodiscard]] TOLLGATE_DECL bool find_asset_row(pipeline::row_call& call) const;
     /// For a path without a page.
-    TOLLGATE_DECL void find_unknown_row(pipeline::call& one) const;
+    TOLLGATE_DECL void find_unknown_row(pipeline::row_call& call) const;
 
 private:
     account_service_settings settings_;
@@ -28406,7 +28395,7 @@ public:
     [[nodiscard]] bool serves(const http::request& request) const noexcept override {
         return paths_.find(request.target.path) != endpoint::none || renderer().site().find_asset(request.target.path) != nullptr;
     }
-    TOLLGATE_DECL void find_row(pipeline::call& one) const override;
+    TOLLGATE_DECL void find_row(pipeline::row_call& call) const override;
     [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_row_; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept override;
@@ -29053,25 +29042,25 @@ struct kept_client final : pipeline::kept_data {
 /// The functions of the rows of endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC
 /// 7662), device authorization (RFC 8628), and of the metadata.
 struct client_rules {
-    using call = pipeline::call;
+    using row_call = pipeline::row_call;
     using progress = pipeline::progress;
     using step = pipeline::step;
 
-    static kept_client& kept(const call& one) noexcept { return static_cast<kept_client&>(*one.state.kept); }
-    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
+    static kept_client& kept(const row_call& call) noexcept { return static_cast<kept_client&>(*call.state.kept); }
+    static const oauth_part& part(const row_call& call) noexcept { return call.part<oauth_part>(); }
 
     // The callers are applications.
 
-    static void read(call& one) {
-        kept(one).client.reset();
-        kept(one).fault.reset();
-        one.state.auth.state = pipeline::auth_state::unchecked;
+    static void read(row_call& call) {
+        kept(call).client.reset();
+        kept(call).fault.reset();
+        call.state.auth.state = pipeline::auth_state::unchecked;
     }
-    static progress find(call& one) {
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        kept_client& state = kept(one);
-        auto& auth = one.state.auth;
+    static progress find(row_call& call) {
+        const oauth_store_ref& store = part(call).store();
+        if (store.may_block() && !call.may_wait()) return progress::waits;
+        kept_client& state = kept(call);
+        auto& auth = call.state.auth;
         auto found = authenticate_client(state.credentials, store);
         if (!found) {
             auth.fail(std::move(found).error());
@@ -29088,17 +29077,17 @@ struct client_rules {
         return progress::goes_on;
     }
     /// An application that is suspended, or whose owner is not active, may only revoke.
-    static progress find_user(call& one) {
-        kept_client& state = kept(one);
+    static progress find_user(row_call& call) {
+        kept_client& state = kept(call);
         if (!state.client || state.endpoint == endpoint::revocation) return progress::goes_on;
         const bool has_user = !state.client->suspended && state.client->owner != no_owner;
-        if (has_user && must_wait_for_user(one)) return progress::waits;
-        const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(one).sessions(), user); });
+        if (has_user && must_wait_for_user(call)) return progress::waits;
+        const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(call).sessions(), user); });
         if (!stopped) {
-            one.state.auth.fail(stopped.error());
+            call.state.auth.fail(stopped.error());
         } else if (*stopped) {
             state.fault = client_fault::stopped;
-            one.state.auth.state = pipeline::auth_state::bad_credentials;
+            call.state.auth.state = pipeline::auth_state::bad_credentials;
         }
         return progress::goes_on;
     }
@@ -29111,191 +29100,191 @@ struct client_rules {
                                                    .find_user = &find_user};
 
     /// Counts a guess against the window of the client's address. The responses to other requests show that window.
-    static progress count(call& one) {
-        if (one.state.auth.state == pipeline::auth_state::unchecked) return progress::goes_on;
-        const auto& fault = kept(one).fault;
-        return count_address(one, fault && may_be_guess(*fault));
+    static progress count(row_call& call) {
+        if (call.state.auth.state == pipeline::auth_state::unchecked) return progress::goes_on;
+        const auto& fault = kept(call).fault;
+        return count_address(call, fault && may_be_guess(*fault));
     }
-    static progress count_address(call& one, bool counts) {
-        const quota& allowed = part(one).settings().anonymous_quota;
+    static progress count_address(row_call& call, bool counts) {
+        const quota& allowed = part(call).settings().anonymous_quota;
         const bool is_done =
-            pipeline::count_in(one.policies.limiter(), limit_key::of(one.state.client), allowed, counts, one.thread, one.state);
+            pipeline::count_in(call.policies.limiter(), limit_key::of(call.state.client), allowed, counts, call.thread, call.state);
         if (!is_done) return progress::waits;
-        if (!counts) one.state.limit->admitted = true;  // others may have used the window up
+        if (!counts) call.state.limit->admitted = true;  // others may have used the window up
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule guesses{&count};
 
     /// Counts requests without a User-Agent.
-    static progress count_refused(call& one) { return one.state.user_agent_accepted ? progress::goes_on : count_address(one, true); }
+    static progress count_refused(row_call& call) { return call.state.user_agent_accepted ? progress::goes_on : count_address(call, true); }
     static constexpr pipeline::limit_rule refused_requests{&count_refused};
 
     // Bodies are forms or JSON objects.
 
-    static progress read_body(call& one) {
-        const bool has_arrived = one.request.body_state != http::body_state::pending;
-        if (!has_arrived && !has_unusable_authorization(one.request) && !parameters::check_head(one.request)) return progress::goes_on;
-        auto read = read_client_request(one.request);
+    static progress read_body(row_call& call) {
+        const bool has_arrived = call.request.body_state != http::body_state::pending;
+        if (!has_arrived && !has_unusable_authorization(call.request) && !parameters::check_head(call.request)) return progress::goes_on;
+        auto read = read_client_request(call.request);
         if (const auto* refused = std::get_if<refused_request>(&read)) {
-            if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(one.request, one.response);
-            if (refused->status == http::status::unauthorized) add_client_challenge(one.request, one.response);
-            return refuse(one, refused->reason, refused->status);
+            if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(call.request, call.response);
+            if (refused->status == http::status::unauthorized) add_client_challenge(call.request, call.response);
+            return refuse(call, refused->reason, refused->status);
         }
         auto& [sent, credentials] = std::get<client_request>(read);
-        kept(one).noted.note_client(credentials.client_id);
-        kept(one).sent = std::move(sent);
-        kept(one).credentials = std::move(credentials);
+        kept(call).noted.note_client(credentials.client_id);
+        kept(call).sent = std::move(sent);
+        kept(call).credentials = std::move(credentials);
         return progress::goes_on;
     }
     static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &read_body, .read = nullptr};
 
     // Errors are OAuth errors, with the members of the Error object.
 
-    static void reject(call& one, const pipeline::rejection& reason) {
-        const auto url = part(one).documentation_url();
-        if (!one.state.user_agent_accepted) return write_missing_user_agent(one.response, *one.state.limit, one.state.now, url);
-        if (reason.status == http::status::unauthorized || reason.status == http::status::too_many_requests) return reject_client(one);
-        if (!one.state.allowed.empty()) return write_unsupported_method(one, reason);
-        pipeline::write_error(one.response, reason.status, reason.message, url, reason.documentation);
+    static void reject(row_call& call, const pipeline::rejection& reason) {
+        const auto url = part(call).documentation_url();
+        if (!call.state.user_agent_accepted) return write_missing_user_agent(call.response, *call.state.limit, call.state.now, url);
+        if (reason.status == http::status::unauthorized || reason.status == http::status::too_many_requests) return reject_client(call);
+        if (!call.state.allowed.empty()) return write_unsupported_method(call, reason);
+        pipeline::write_error(call.response, reason.status, reason.message, url, reason.documentation);
     }
-    static void write_unsupported_method(call& one, const pipeline::rejection& reason) {
+    static void write_unsupported_method(row_call& call, const pipeline::rejection& reason) {
         const failure failed{error_code::invalid_request, "Method not allowed. See the Allow header."};
-        if (one.state.kept != nullptr) kept(one).noted.error = failed.code;
-        write_failure(one.response, {.status = reason.status, .failure = failed, .documentation_url = part(one).documentation_url()});
+        if (call.state.kept != nullptr) kept(call).noted.error = failed.code;
+        write_failure(call.response, {.status = reason.status, .failure = failed, .documentation_url = part(call).documentation_url()});
     }
     /// A deleted application gets the same answer to its refresh token as after a revocation by the user, instead of `invalid_client`.
-    static void reject_client(call& one) {
-        kept_client& state = kept(one);
+    static void reject_client(row_call& call) {
+        kept_client& state = kept(call);
         const client_fault fault = *state.fault;
         if (fault == client_fault::stopped) {
-            refuse(one, to_failure(fault));
+            refuse(call, to_failure(fault));
             return;
         }
         const bool is_unknown = fault == client_fault::unknown_client || fault == client_fault::unknown_with_secret;
-        const bool is_admitted = !may_be_guess(fault) || one.state.limit->admitted;
+        const bool is_admitted = !may_be_guess(fault) || call.state.limit->admitted;
         const bool is_deleted = is_unknown && are_well_formed(state.credentials);
         if (is_admitted && is_deleted && state.endpoint == endpoint::token && is_refresh(state.sent)) {
-            refuse(one, invalid_refresh_token());
+            refuse(call, invalid_refresh_token());
             return;
         }
         state.noted.error = error_code::invalid_client;
-        respond_invalid_client(one.request, *one.state.limit, fault, one.state.now, one.response, part(one).documentation_url());
+        respond_invalid_client(call.request, *call.state.limit, fault, call.state.now, call.response, part(call).documentation_url());
     }
-    static void fail(call& one, const error& failure) {
-        if (one.state.kept != nullptr) kept(one).noted.error = to_failure(failure).code;
-        write_server_error(one.response, failure, part(one).documentation_url());
+    static void fail(row_call& call, const error& failure) {
+        if (call.state.kept != nullptr) kept(call).noted.error = to_failure(failure).code;
+        write_server_error(call.response, failure, part(call).documentation_url());
     }
-    static void add_fields(call& one) {
-        const auto& settings = part(one).settings();
-        if (!one.state.limit)
-            one.state.limit = pipeline::peek_or_unused(one.policies.limiter(), limit_key::of(one.state.client), settings.anonymous_quota,
-                                                       one.state.now);
-        pipeline::add_rate_limit_fields(one.response, *one.state.limit);
-        pipeline::add_transport_security(one.response, settings.auth_url);
-        if (!one.state.pattern.empty()) http::add_cors_fields(settings.cors_origins, one.request, one.response);
-        http::add_request_id(one.response, one.observed().id());
+    static void add_fields(row_call& call) {
+        const auto& settings = part(call).settings();
+        if (!call.state.limit)
+            call.state.limit = pipeline::peek_or_unused(call.policies.limiter(), limit_key::of(call.state.client), settings.anonymous_quota,
+                                                       call.state.now);
+        pipeline::add_rate_limit_fields(call.response, *call.state.limit);
+        pipeline::add_transport_security(call.response, settings.auth_url);
+        if (!call.state.pattern.empty()) http::add_cors_fields(settings.cors_origins, call.request, call.response);
+        http::add_request_id(call.response, call.observed().id());
     }
     static constexpr pipeline::response_form form{&reject, &fail, &add_fields};
 
     // The endpoints.
 
-    static result<progress> respond_metadata(call& one) {
-        one.response.add_prepared_lines(pipeline::json_field_lines);
-        one.response.body() = part(one).metadata();
+    static result<progress> respond_metadata(row_call& call) {
+        call.response.add_prepared_lines(pipeline::json_field_lines);
+        call.response.body() = part(call).metadata();
         return progress::responded;
     }
     static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
 
     /// What a request for tokens names: the refresh token, and the resources. Counts the request.
-    static result<progress> find_grant(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
+    static result<progress> find_grant(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
         if (is_refresh(state.sent) && !state.token) {
-            if (store.may_block() && !one.may_wait()) return progress::waits;
+            if (store.may_block() && !call.may_wait()) return progress::waits;
             auto found = find_refresh_token(store, state);
             if (!found) return std::move(found).error();
             state.token = *std::move(found);
-            if (state.token && (!admit_token(one, state.token->user) || !admit_client(one))) return progress::responded;
+            if (state.token && (!admit_token(call, state.token->user) || !admit_client(call))) return progress::responded;
         }
         if (state.sent.find("grant_type") == "client_credentials" && state.client->type == client_type::confidential &&
-            (!admit_token(one, state.client->owner) || !admit_client(one)))
+            (!admit_token(call, state.client->owner) || !admit_client(call)))
             return progress::responded;
-        if (state.sent.find("grant_type") == device_grant_type && polls_too_soon(one))
-            return refuse(one, {error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."});
-        auto requested = part(one).resources().read(state.sent);
-        if (const auto* unknown = std::get_if<failure>(&requested)) return refuse(one, *unknown);
+        if (state.sent.find("grant_type") == device_grant_type && polls_too_soon(call))
+            return refuse(call, {error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."});
+        auto requested = part(call).resources().read(state.sent);
+        if (const auto* unknown = std::get_if<failure>(&requested)) return refuse(call, *unknown);
         state.resources = std::get<resource_set>(requested);
         return progress::goes_on;
     }
     /// The user of a refresh token.
-    static result<progress> check_token_user(call& one) {
-        const auto& token = kept(one).token;
+    static result<progress> check_token_user(row_call& call) {
+        const auto& token = kept(call).token;
         if (!token) return progress::goes_on;
-        if (must_wait_for_user(one)) return progress::waits;
-        const auto active = is_active(part(one).sessions(), token->user);
+        if (must_wait_for_user(call)) return progress::waits;
+        const auto active = is_active(part(call).sessions(), token->user);
         if (!active) return active.error();
-        if (!*active) return refuse(one, invalid_refresh_token());
+        if (!*active) return refuse(call, invalid_refresh_token());
         return progress::goes_on;
     }
-    static result<progress> issue(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        const exchange_context exchange{*state.client, part(one).settings(), one.state.now, state.resources,
+    static result<progress> issue(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
+        if (store.may_block() && !call.may_wait()) return progress::waits;
+        const exchange_context exchange{*state.client, part(call).settings(), call.state.now, state.resources,
                                         state.token ? &state.token->scopes : nullptr};
-        auto judged = issue_tokens(state.sent, exchange, store, one.policies.random(), one.policies.scope_checker());
+        auto judged = issue_tokens(state.sent, exchange, store, call.policies.random(), call.policies.scope_checker());
         if (!judged && judged.error().kind == error_kind::too_many_requests)
-            return refuse_for_now(one, judged.error().retry_at, judged.error().message);
+            return refuse_for_now(call, judged.error().retry_at, judged.error().message);
         if (!judged) return std::move(judged).error();
         if (auto* error = std::get_if<failure>(&*judged)) state.refused = std::move(*error);
         else if (auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
-                one.policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, state.client->name,
-                                                     one.state.client, one.state.now});
+                call.policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, state.client->name,
+                                                     call.state.client, call.state.now});
             state.refused = std::move(reused->reason);
         } else state.issued = std::get<token_response>(*std::move(judged));
         return progress::goes_on;
     }
     /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
-    static result<progress> refuse_exchange(call& one) {
-        const auto& refused = kept(one).refused;
+    static result<progress> refuse_exchange(row_call& call) {
+        const auto& refused = kept(call).refused;
         if (!refused) return progress::goes_on;
-        const bool is_guess = kept(one).client->type == client_type::public_client && refused->code == error_code::invalid_grant;
-        if (!is_guess) return refuse(one, *refused);
-        if (count_address(one, true) == progress::waits) return progress::waits;
-        if (one.state.limit->admitted) return refuse(one, *refused);
-        kept(one).noted.error = refused->code;
-        write_rate_limited(one.response,
+        const bool is_guess = kept(call).client->type == client_type::public_client && refused->code == error_code::invalid_grant;
+        if (!is_guess) return refuse(call, *refused);
+        if (count_address(call, true) == progress::waits) return progress::waits;
+        if (call.state.limit->admitted) return refuse(call, *refused);
+        kept(call).noted.error = refused->code;
+        write_rate_limited(call.response,
                            {refused->code, "API rate limit exceeded by requests with invalid codes and tokens. Wait until the time "
                                            "in X-RateLimit-Reset."},
-                           *one.state.limit, one.state.now, part(one).documentation_url());
+                           *call.state.limit, call.state.now, part(call).documentation_url());
         return progress::responded;
     }
     /// The user is known only after the code was redeemed, which cannot be undone. If the lookup fails, the tokens are kept: the API checks
     /// the user again with each request.
-    static result<progress> check_new_user(call& one) {
-        kept_client& state = kept(one);
+    static result<progress> check_new_user(row_call& call) {
+        kept_client& state = kept(call);
         if (!state.issued->new_user) return progress::goes_on;
-        if (must_wait_for_user(one)) return progress::waits;
-        const auto active = is_active(part(one).sessions(), *state.issued->new_user);
-        if (!active) one.observed().report(one.policies, active.error());
+        if (must_wait_for_user(call)) return progress::waits;
+        const auto active = is_active(part(call).sessions(), *state.issued->new_user);
+        if (!active) call.observed().report(call.policies, active.error());
         state.is_disabled = active && !*active;
         return progress::goes_on;
     }
-    static result<progress> respond_tokens(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
+    static result<progress> respond_tokens(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
+        if (store.may_block() && !call.may_wait()) return progress::waits;
         const token_response& issued = *state.issued;
         if (state.is_disabled) {
             if (auto done = revoke(store, state, issued.access_token); !done) return std::move(done).error();
             if (issued.refresh_token)
                 if (auto done = revoke(store, state, *issued.refresh_token); !done) return std::move(done).error();
-            return refuse(one, {error_code::invalid_grant, "The user's account is disabled."});
+            return refuse(call, {error_code::invalid_grant, "The user's account is disabled."});
         }
-        write_tokens(one.response, issued);
+        write_tokens(call.response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, one.policies.observer(), one.state.now, rows_added);
+        remove_expired(store, call.policies.observer(), call.state.now, rows_added);
         return progress::responded;
     }
     static constexpr step token_steps[]{{http::work_kind::token_endpoint, &find_grant},
@@ -29306,12 +29295,12 @@ struct client_rules {
                                         {http::work_kind::token_endpoint, &respond_tokens}};
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
-    static result<progress> respond_revocation(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
+    static result<progress> respond_revocation(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
         const auto token = state.sent.find("token");
-        if (!token) return refuse(one, missing_parameter("token"));
-        if (store.may_block() && !one.may_wait()) return progress::waits;
+        if (!token) return refuse(call, missing_parameter("token"));
+        if (store.may_block() && !call.may_wait()) return progress::waits;
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
         result<bool> done = false;
         if (is_refresh_token || is_well_formed(secret_kind::access_token, *token)) done = revoke(store, state, *token);
@@ -29319,107 +29308,107 @@ struct client_rules {
         if (done && !*done && is_refresh_token) done = revoke(store, state, family_of(*token));
         if (!done) return std::move(done).error();
         // The content is ignored (section 2.2), but some clients expect JSON.
-        one.response.add_prepared_lines(pipeline::json_field_lines);
-        one.response.body() = "{}";
+        call.response.add_prepared_lines(pipeline::json_field_lines);
+        call.response.body() = "{}";
         return progress::responded;
     }
     static constexpr step revocation_steps[]{{http::work_kind::token_endpoint, &respond_revocation}};
 
     /// Reports a token as not active unless it is valid and either the client's own, or an access token and the client is a resource
     /// server.
-    static result<progress> find_token(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
+    static result<progress> find_token(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
         const auto token = state.sent.find("token");
-        if (!token) return refuse(one, missing_parameter("token"));
+        if (!token) return refuse(call, missing_parameter("token"));
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return progress::goes_on;
-        if (store.may_block() && !one.may_wait()) return progress::waits;
+        if (store.may_block() && !call.may_wait()) return progress::waits;
         auto found = store.find_oauth_token(digest_of(*token));
         if (!found) return std::move(found).error();
-        const bool may_introspect = *found && one.state.now < (*found)->expires_at &&
+        const bool may_introspect = *found && call.state.now < (*found)->expires_at &&
                                     ((*found)->application == state.client->id ||
                                      (state.client->type == client_type::resource_server && !(*found)->is_refresh_token));
         if (may_introspect) state.token = *std::move(found);
         return progress::goes_on;
     }
-    static result<progress> respond_introspection(call& one) {
-        auto& token = kept(one).token;
+    static result<progress> respond_introspection(row_call& call) {
+        auto& token = kept(call).token;
         if (token) {
-            if (must_wait_for_user(one)) return progress::waits;
-            const auto active = is_active(part(one).sessions(), token->user);
+            if (must_wait_for_user(call)) return progress::waits;
+            const auto active = is_active(part(call).sessions(), token->user);
             if (!active) return active.error();
             if (!*active) token.reset();
         }
-        write_introspection(one.response, token ? &*token : nullptr, part(one).settings().auth_url, part(one).resources());
+        write_introspection(call.response, token ? &*token : nullptr, part(call).settings().auth_url, part(call).resources());
         return progress::responded;
     }
     static constexpr step introspection_steps[]{{http::work_kind::token_endpoint, &find_token},
                                                 {http::work_kind::sessions, &respond_introspection}};
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
-    static result<progress> respond_device_authorization(call& one) {
-        kept_client& state = kept(one);
-        const auto& settings = part(one).settings();
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        const auto window = take_device_request(one);
-        if (!window.admitted) return refuse_for_now(one, window.resets_at, "Too many device codes were requested from this address.");
+    static result<progress> respond_device_authorization(row_call& call) {
+        kept_client& state = kept(call);
+        const auto& settings = part(call).settings();
+        const oauth_store_ref& store = part(call).store();
+        if (store.may_block() && !call.may_wait()) return progress::waits;
+        const auto window = take_device_request(call);
+        if (!window.admitted) return refuse_for_now(call, window.resets_at, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(state.sent, *state.client, settings.services);
-        if (const auto* error = std::get_if<failure>(&requested)) return refuse(one, *error);
+        if (const auto* error = std::get_if<failure>(&requested)) return refuse(call, *error);
 
         // A user's code is short enough to be drawn twice.
         constexpr int draws_max = 3;
         for (int draws = 1;; ++draws) {
-            const auto device = tollgate::new_secret(secret_kind::device_code, one.policies.random());
-            const auto user = new_user_code(one.policies.random());
+            const auto device = tollgate::new_secret(secret_kind::device_code, call.policies.random());
+            const auto user = new_user_code(call.policies.random());
             if (!device || !user) return random_source_error();
             auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                      .user_digest = digest_of_user_code(*user),
                                                      .application = state.client->id,
                                                      .scopes = std::get<scope_set>(requested),
-                                                     .requested_from = one.state.client.to_text(),
-                                                     .created_at = one.state.now,
-                                                     .expires_at = one.state.now + settings.oauth.device_code_lifetime});
+                                                     .requested_from = call.state.client.to_text(),
+                                                     .created_at = call.state.now,
+                                                     .expires_at = call.state.now + settings.oauth.device_code_lifetime});
             if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
             if (!created) return std::move(created).error();
-            write_device_response(one.response, {.device_code = *device, .user_code = *user, .settings = settings});
+            write_device_response(call.response, {.device_code = *device, .user_code = *user, .settings = settings});
             break;
         }
-        remove_expired(store, one.policies.observer(), one.state.now, 1);
+        remove_expired(store, call.policies.observer(), call.state.now, 1);
         return progress::responded;
     }
     static constexpr step device_steps[]{{http::work_kind::token_endpoint, &respond_device_authorization}};
 
     /// Responds with an error for the client.
-    static progress refuse(call& one, const failure& failed, http::status status = http::status::bad_request) {
-        kept(one).noted.error = failed.code;
-        write_failure(one.response, {.status = status, .failure = failed, .documentation_url = part(one).documentation_url()});
+    static progress refuse(row_call& call, const failure& failed, http::status status = http::status::bad_request) {
+        kept(call).noted.error = failed.code;
+        write_failure(call.response, {.status = status, .failure = failed, .documentation_url = part(call).documentation_url()});
         return progress::responded;
     }
-    static progress refuse_for_now(call& one, instant retry_at, std::string_view description) {
-        kept(one).noted.error = error_code::temporarily_unavailable;
-        respond_too_many(retry_at, one.state.now, one.response, part(one).documentation_url(), description);
+    static progress refuse_for_now(row_call& call, instant retry_at, std::string_view description) {
+        kept(call).noted.error = error_code::temporarily_unavailable;
+        respond_too_many(retry_at, call.state.now, call.response, part(call).documentation_url(), description);
         return progress::responded;
     }
 
 private:
-    static bool must_wait_for_user(const call& one) noexcept {
-        const session_source_ref& sessions = part(one).sessions();
-        return sessions.knows_active_users() && sessions.may_block() && !one.may_wait();
+    static bool must_wait_for_user(const row_call& call) noexcept {
+        const session_source_ref& sessions = part(call).sessions();
+        return sessions.knows_active_users() && sessions.may_block() && !call.may_wait();
     }
 
-    static limit_decision take_device_request(const call& one) {
-        const auto& settings = part(one).settings().oauth;
-        window_limiter& limiter = part(one).device_limiter();
-        const ip_address& client = one.state.client;
-        auto window = limiter.take(limit_key::of(client), settings.device_requests, one.state.now);
+    static limit_decision take_device_request(const row_call& call) {
+        const auto& settings = part(call).settings().oauth;
+        window_limiter& limiter = part(call).device_limiter();
+        const ip_address& client = call.state.client;
+        auto window = limiter.take(limit_key::of(client), settings.device_requests, call.state.now);
         if (client.is_v4() || !window.admitted) return window;
         const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
-        window = limiter.take(site, settings.device_requests_of_site, one.state.now);
+        window = limiter.take(site, settings.device_requests_of_site, call.state.now);
         if (!window.admitted) return window;
         const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
-        return limiter.take(network, settings.device_requests_of_network, one.state.now);
+        return limiter.take(network, settings.device_requests_of_network, call.state.now);
     }
 
     /// Revokes an access or refresh token of the client. Returns true if there was one.
@@ -29440,33 +29429,34 @@ private:
 
     /// Counts a request for an access token of this user. By the grant: neither a rotated token nor another authorization begins a new
     /// window. False if it has been answered.
-    static bool admit_token(call& one, user_id user) {
-        const auto key = limit_key::of(user).in("tokens of application " + std::to_string(kept(one).client->id.value()));
-        return admit(one, key, part(one).settings().oauth.refreshes,
+    static bool admit_token(row_call& call, user_id user) {
+        const auto key = limit_key::of(user).in("tokens of application " + std::to_string(kept(call).client->id.value()));
+        return admit(call, key, part(call).settings().oauth.refreshes,
                      "Too many requests for access tokens of this user. Use the tokens until they expire.");
     }
     /// Counts a request for an access token by its application. Only one with a valid secret or refresh token: anyone may send the
     /// client_id of a public client.
-    static bool admit_client(call& one) {
-        const application& client = *kept(one).client;
+    static bool admit_client(row_call& call) {
+        const application& client = *kept(call).client;
         const auto key = limit_key::of(client.owner).in("application " + std::to_string(client.id.value()));
-        return admit(one, key, part(one).settings().oauth.refreshes_of_client, "Too many requests for access tokens by this application.");
+        return admit(call, key, part(call).settings().oauth.refreshes_of_client,
+                     "Too many requests for access tokens by this application.");
     }
-    static bool admit(call& one, const limit_key& key, const quota& limit, std::string_view description) {
-        const auto window = part(one).grant_limiter().take(key, limit, one.state.now);
-        if (!window.admitted) refuse_for_now(one, window.resets_at, description);
+    static bool admit(row_call& call, const limit_key& key, const quota& limit, std::string_view description) {
+        const auto window = part(call).grant_limiter().take(key, limit, call.state.now);
+        if (!window.admitted) refuse_for_now(call, window.resets_at, description);
         return window.admitted;
     }
 
     /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window is shorter
     /// than the interval by a second, which the network may take.
-    static bool polls_too_soon(const call& one) {
-        const kept_client& state = kept(one);
+    static bool polls_too_soon(const row_call& call) {
+        const kept_client& state = kept(call);
         const auto code = state.sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
         const auto key = limit_key::of(state.client->owner).in(std::string{*code}.append(state.client->client_id.view()));
-        const quota polls{1, (std::max)(part(one).settings().oauth.device_poll_interval - seconds{1}, seconds{1})};
-        return !part(one).grant_limiter().take(key, polls, one.state.now).admitted;
+        const quota polls{1, (std::max)(part(call).settings().oauth.device_poll_interval - seconds{1}, seconds{1})};
+        return !part(call).grant_limiter().take(key, polls, call.state.now).admitted;
     }
 };
 
@@ -29938,21 +29928,21 @@ struct authorization_page {
     const resource_list& resources;
     web::localized_pages pages;
     std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
-    pipeline::call& one;
+    pipeline::row_call& row_call;
     kept_oauth_page& context;
 
     /// Responds to the request, which has been checked against its application.
     void respond(judged_request judged) const {
-        const http::request& request = one.request;
+        const http::request& request = row_call.request;
         const parameters& sent = context.sent;
         if (const auto* failure = std::get_if<page_failure>(&judged)) {
             context.noted.error = to_code(*failure);
-            return respond_page_failure(*failure, sent, one.response);
+            return respond_page_failure(*failure, sent, row_call.response);
         }
-        if (const auto* failed = std::get_if<document_failure>(&judged)) return respond_document_failure(*failed, one.response);
+        if (const auto* failed = std::get_if<document_failure>(&judged)) return respond_document_failure(*failed, row_call.response);
         if (auto* failed = std::get_if<redirect_failure>(&judged)) return respond_redirect_failure(*failed);
 
-        const authorization_call call{request, sent, std::get<authorization_request>(judged), context, one.response};
+        const authorization_call call{request, sent, std::get<authorization_request>(judged), context, row_call.response};
         if (context.just_signed_in) {
             const signed_in_form& form = *context.just_signed_in;
             const auto signed_text = signed_text_of(call.authorization);
@@ -29968,16 +29958,16 @@ struct authorization_page {
         if (!sessions.signs_in() || !context.sent.holds(web::login_name)) return false;
         const auto* authorization = std::get_if<authorization_request>(&judged);
         if (authorization == nullptr) return false;
-        handle_sign_in_form({one.request, context.sent, *authorization, context, one.response});
+        handle_sign_in_form({row_call.request, context.sent, *authorization, context, row_call.response});
         return !context.just_signed_in;
     }
 
     /// Ends the session and returns to the same request.
     void sign_out(judged_request judged) const {
-        const authorization_call call{one.request, context.sent, std::get<authorization_request>(judged), context, one.response};
-        const auto ended = sessions.sign_out(one.request, one.state.now, one.response);
-        if (!ended) return respond_error_page(ended.error(), one.response);
-        redirect_to_page(sign_in_url(call), one.response);
+        const authorization_call call{row_call.request, context.sent, std::get<authorization_request>(judged), context, row_call.response};
+        const auto ended = sessions.sign_out(row_call.request, row_call.state.now, row_call.response);
+        if (!ended) return respond_error_page(ended.error(), row_call.response);
+        redirect_to_page(sign_in_url(call), row_call.response);
     }
 
 private:
@@ -30008,16 +29998,16 @@ private:
     /// and links of this site must not redirect strangers to other sites. The exception is `prompt=none`, which forbids to show
     /// anything (RFC 9700 section 4.11.2).
     void respond_redirect_failure(const redirect_failure& failed) const {
-        const bool is_posted = one.request.method == http::method::post;
+        const bool is_posted = row_call.request.method == http::method::post;
         const bool is_silent = context.sent.find("prompt") == "none" && !is_posted;
         if (context.signed_in || is_silent) {
             context.noted.error = failed.failure.code;
-            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), one.response);
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), row_call.response);
         }
         // Forms of this site carry valid parameters only.
-        if (is_posted) return pages.respond_status(one.response, http::status::forbidden);
-        const auto back = std::string{one.request.target.path}.append("?").append(to_query(context.sent));
-        redirect_to_page(sessions.sign_in_url(pages.translate(back)), one.response);
+        if (is_posted) return pages.respond_status(row_call.response, http::status::forbidden);
+        const auto back = std::string{row_call.request.target.path}.append("?").append(to_query(context.sent));
+        redirect_to_page(sessions.sign_in_url(pages.translate(back)), row_call.response);
     }
 
     /// A request with a valid redirect URL.
@@ -30164,11 +30154,11 @@ private:
         if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
 
         const auto password = call.sent.find(web::password_name).value_or("");
-        const sign_in_attempt typed{.login = login, .password = password, .client = one.state.client};
+        const sign_in_attempt typed{.login = login, .password = password, .client = row_call.state.client};
         const auto& texts = pages.texts().sign_in;
         if (const auto faults = web::faults_of(typed, texts); !faults.empty())
             return show_sign_in(call, login, faults, http::status::unprocessable_content);
-        const auto outcome = sessions.sign_in(call.request, typed, one.state.now, call.response);
+        const auto outcome = sessions.sign_in(call.request, typed, row_call.state.now, call.response);
         if (!outcome) return respond_error_page(outcome.error(), call.response);
         if (outcome->result == sign_in_result::throttled) {
             http::add_retry_after(call.response, outcome->retry_after);
@@ -30179,7 +30169,7 @@ private:
 
         const auto user = outcome->session->user;
         report(activity_kind::signed_in, user, {});
-        one.state.auth.caller = caller_on_page(user);
+        row_call.state.auth.caller = caller_on_page(user);
         context.just_signed_in = signed_in_form{secret, *nonce, user};
     }
 
@@ -30193,7 +30183,7 @@ private:
     /// `notice` is the reason for displaying a form again, with 403, or empty.
     void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
         const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policies.random(),
-                                               one.state.now);
+                                               row_call.state.now);
         if (!token) return send_error(call, token.error());
         page_frame frame;
         frame.login = session.login;
@@ -30207,7 +30197,7 @@ private:
         const auto secret = make_form_secret(call);
         if (secret.empty()) return;
         const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policies.random(),
-                                               one.state.now);
+                                               row_call.state.now);
         if (!token) return respond_error_page(token.error(), call.response);
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
@@ -30243,7 +30233,7 @@ private:
     void issue_code(const authorization_call& call, const code_derivation& derivation) const {
         const auto made_at = web::made_at(derivation.nonce);
         const bool remembered =
-            made_at <= one.state.now && one.state.now < made_at + seconds{limits::spent_code_seconds};
+            made_at <= row_call.state.now && row_call.state.now < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
         const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
         if (!code) return send_error(call, random_source_error());
@@ -30262,15 +30252,15 @@ private:
                 .scopes = call.authorization.scopes,
                 .redirect = call.authorization.redirect,
                 .code_challenge = call.authorization.code_challenge,
-                .created_at = one.state.now,
-                .expires_at = one.state.now + settings.oauth.code_lifetime,
+                .created_at = row_call.state.now,
+                .expires_at = row_call.state.now + settings.oauth.code_lifetime,
                 .resources = call.authorization.resources};
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
         auto created = code_for(call, user, code);
         if (call.authorization.client.registration == registration_kind::metadata_document) {
-            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), one.state.now);
+            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), row_call.state.now);
             if (!id) return send_error(call, id.error());
             created.application = *id;
         }
@@ -30281,7 +30271,7 @@ private:
     }
 
     void report(activity_kind kind, user_id user, std::string subject) const {
-        policies.observer().on_activity({kind, user, std::move(subject), one.state.client, one.state.now});
+        policies.observer().on_activity({kind, user, std::move(subject), row_call.state.client, row_call.state.now});
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
@@ -30293,7 +30283,7 @@ private:
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);
-        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
+        oauth::remove_expired(store, policies.observer(), row_call.state.now, 1);
     }
 
     void respond_store_failure(const authorization_call& call, const error& error) const {
@@ -30312,13 +30302,13 @@ private:
     }
 
     void send_error(const authorization_call& call, const error& error) const {
-        one.observed().report(policies, error);
+        row_call.observed().report(policies, error);
         send_failure(call, to_failure(error));
     }
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
     void respond_error_page(const error& error, http::response& response) const {
-        oauth::respond_error_page(error, pages, policies, one.observed(), response);
+        oauth::respond_error_page(error, pages, policies, row_call.observed(), response);
     }
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.
@@ -30431,17 +30421,17 @@ struct device_page {
     const tollgate::policies& policies;
     web::localized_pages pages;
     window_limiter& limiter;  ///< limiter of wrong codes
-    pipeline::call& one;
+    pipeline::row_call& row_call;
     kept_oauth_page& context;
 
     /// Responds, unless the owner of the application has to be looked up first, or the user wants to be signed out.
     void respond() const {
         const parameters& sent = context.sent;
-        const auto url = pages.translate(one.request.target.path);
+        const auto url = pages.translate(row_call.request.target.path);
         if (!context.signed_in)
-            return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), one.response);
-        const device_call call{one.request, sent, *context.signed_in, one.response, url};
-        if (one.request.method == http::method::post) return handle_form(call);
+            return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), row_call.response);
+        const device_call call{row_call.request, sent, *context.signed_in, row_call.response, url};
+        if (row_call.request.method == http::method::post) return handle_form(call);
         if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
         if (const auto typed = sent.find(device_request_name)) return show_typed_request(call, *typed);
         show_form(call, {});
@@ -30449,10 +30439,10 @@ struct device_page {
 
     /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
     void sign_out() const {
-        const auto ended = sessions.sign_out(one.request, one.state.now, one.response);
-        if (!ended) return respond_error(ended.error(), one.response);
+        const auto ended = sessions.sign_out(row_call.request, row_call.state.now, row_call.response);
+        if (!ended) return respond_error(ended.error(), row_call.response);
         const auto code = parse_user_code(context.sent.find(user_code_name).value_or(""));
-        redirect_to_sign_in(with_code(pages.translate(one.request.target.path), code), one.response);
+        redirect_to_sign_in(with_code(pages.translate(row_call.request.target.path), code), row_call.response);
     }
 
 private:
@@ -30499,22 +30489,22 @@ private:
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
         const bool may_be_guess = !decides || !is_valid;
-        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, one.state.now);
+        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, row_call.state.now);
         if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
         const auto found = find_code(*code);
         if (!found) return respond_error(found.error(), call.response);
         if (*found && !may_be_guess) return answer(call, **found, decided);
         const bool is_pending =
-            *found && (*found)->state == device_code_state::pending && !has_expired(**found, one.state.now);
+            *found && (*found)->state == device_code_state::pending && !has_expired(**found, row_call.state.now);
         if (is_pending && !notice.empty()) return show_request(call, *code, **found, notice, with_code(call.url, code));
         if (is_pending) return redirect_to_request(call, *code);
-        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, one.state.now));
+        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, row_call.state.now));
         show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
     }
 
     void refuse_attempt(const device_call& call, const limit_decision& window) const {
-        http::add_retry_after(call.response, window.resets_at - one.state.now);
-        const auto wait = std::chrono::ceil<seconds>(window.resets_at - one.state.now);
+        http::add_retry_after(call.response, window.resets_at - row_call.state.now);
+        const auto wait = std::chrono::ceil<seconds>(window.resets_at - row_call.state.now);
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
         show_fault(call, text, http::status::too_many_requests);
     }
@@ -30548,19 +30538,19 @@ private:
 
     /// Displays the form if this session has not entered a code recently; otherwise the decision, if there is one.
     void show_typed_request(const device_call& call, std::string_view sealed) const {
-        const auto text = web::open_sealed(call.signed_in, sealed, one.state.now);
+        const auto text = web::open_sealed(call.signed_in, sealed, row_call.state.now);
         const auto code = text ? parse_user_code(*text) : std::nullopt;
         if (!code) return show_form(call, {});
         const auto found = find_code(*code);
         if (!found) return respond_error(found.error(), call.response);
-        if (!*found || has_expired(**found, one.state.now)) return show_fault(call, pages.texts().device.unknown, http::status::ok);
+        if (!*found || has_expired(**found, row_call.state.now)) return show_fault(call, pages.texts().device.unknown, http::status::ok);
         const auto own_url = with_code(call.url, code).append("&").append(device_request_name).append("=").append(sealed);
         if ((*found)->state == device_code_state::pending) return show_request(call, *code, **found, {}, own_url);
         const device_decision same{.user_digest = digest_of_user_code(*code),
                                    .user = call.signed_in.user,
                                    .answer = (*found)->state,
                                    .redirect = {},
-                                   .now = one.state.now};
+                                   .now = row_call.state.now};
         respond_result(call, *find_device_result(device_result_of({false, (*found)->state, (*found)->answered_by}, same),
                                                  pages.texts().device),
                        own_url);
@@ -30627,14 +30617,14 @@ private:
                                        .user = call.signed_in.user,
                                        .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
                                        .redirect = std::string{device_grant_type},
-                                       .now = one.state.now};
+                                       .now = row_call.state.now};
         const auto answered = store.answer_device_code(decision);
         const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
         if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         if (!answered) return respond_error(answered.error(), call.response);
         if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
-        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
+        oauth::remove_expired(store, policies.observer(), row_call.state.now, 1);
     }
 
     /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
@@ -30646,7 +30636,7 @@ private:
     void redirect_to_sealed(const device_call& call, std::string url, std::string_view text) const {
         web::seal_nonce nonce;
         if (!policies.random().fill(nonce)) return respond_error(random_source_error(), call.response);
-        const auto sealed = web::seal(call.signed_in, text, nonce, one.state.now);
+        const auto sealed = web::seal(call.signed_in, text, nonce, row_call.state.now);
         if (!sealed) return respond_error(internal_error("a part of the device page's URL could not be sealed"), call.response);
         if (const auto redirected = web::respond_see_other(call.response, pages.site(), url.append(*sealed)); !redirected)
             respond_error(redirected.error(), call.response);
@@ -30654,7 +30644,7 @@ private:
 
     /// The form if it is not a recent result of this session.
     void show_result(const device_call& call, std::string_view sealed) const {
-        const auto name = web::open_sealed(call.signed_in, sealed, one.state.now);
+        const auto name = web::open_sealed(call.signed_in, sealed, row_call.state.now);
         const message_texts* const texts = name ? find_device_result(*name, pages.texts().device) : nullptr;
         if (texts == nullptr) return show_form(call, {});
         respond_result(call, *texts, call.url + "?" + std::string{device_result_name} + "=" + std::string{sealed});
@@ -30670,7 +30660,7 @@ private:
 
     void report_granted(const device_call& call, std::string client_name) const {
         policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name),
-                                         one.state.client, one.state.now});
+                                         row_call.state.client, row_call.state.now});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {
@@ -30682,11 +30672,11 @@ private:
     }
 
     [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
-        return web::new_form_token({call.signed_in, purpose, text}, policies.random(), one.state.now);
+        return web::new_form_token({call.signed_in, purpose, text}, policies.random(), row_call.state.now);
     }
 
     void respond_error(const error& error, http::response& response) const {
-        respond_error_page(error, pages, policies, one.observed(), response);
+        respond_error_page(error, pages, policies, row_call.observed(), response);
     }
 };
 
@@ -30702,55 +30692,55 @@ namespace tollgate::inline v0::oauth {
 
 /// The functions of the rows of the pages of OAuth. They are open to all, because an error of an application is shown before the sign-in.
 struct oauth_page_rules {
-    using call = pipeline::call;
+    using row_call = pipeline::row_call;
     using progress = pipeline::progress;
     using step = pipeline::step;
 
-    static kept_oauth_page& kept(const call& one) noexcept { return static_cast<kept_oauth_page&>(*one.state.kept); }
-    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
+    static kept_oauth_page& kept(const row_call& call) noexcept { return static_cast<kept_oauth_page&>(*call.state.kept); }
+    static const oauth_part& part(const row_call& call) noexcept { return call.part<oauth_part>(); }
 
-    static progress count(call& one) {
-        const auto key = limit_key::of(one.state.client);
-        const quota& allowed = part(one).settings().oauth.page_requests;
-        window_limiter& limiter = part(one).page_limiter();
-        const bool counts = pipeline::is_counted(one.state);
-        one.state.limit = counts ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
+    static progress count(row_call& call) {
+        const auto key = limit_key::of(call.state.client);
+        const quota& allowed = part(call).settings().oauth.page_requests;
+        window_limiter& limiter = part(call).page_limiter();
+        const bool counts = pipeline::is_counted(call.state);
+        call.state.limit = counts ? limiter.take(key, allowed, call.state.now) : limiter.peek(key, allowed, call.state.now);
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule page_limit{&count};
 
-    static void fail(call& one, const error& failure) {
+    static void fail(row_call& call, const error& failure) {
         const auto status = status_of_server_error(failure);
-        one.response.clear();
-        http::add_retry_after(one.response, status);
-        web::page_part::pages_for(one).respond_status(one.response, status);
+        call.response.clear();
+        http::add_retry_after(call.response, status);
+        web::page_part::pages_for(call).respond_status(call.response, status);
     }
     static constexpr pipeline::response_form form{&web::page_part::reject, &fail, &web::page_part::add_fields};
 
     /// From a path that names no language, or the published one in which there are no texts.
-    static result<progress> redirect_to_language(call& one) {
-        const auto pages = web::page_part::pages_for(one);
-        auto path = one.request.target.path.substr(pages.site().root.size());
+    static result<progress> redirect_to_language(row_call& call) {
+        const auto pages = web::page_part::pages_for(call);
+        auto path = call.request.target.path.substr(pages.site().root.size());
         if (http::detail::is_below(path, published_language)) path.remove_prefix(published_language.size());
         auto url = pages.url(path);
         if (!url.ends_with('/')) url.push_back('/');
-        if (one.request.target.has_query) url.append("?").append(one.request.target.query);
-        one.response.add("Vary", "Accept-Language");
-        if (!web::respond_see_other(one.response, pages.site(), url)) return one.reject({http::status::bad_request, {}});
+        if (call.request.target.has_query) url.append("?").append(call.request.target.query);
+        call.response.add("Vary", "Accept-Language");
+        if (!web::respond_see_other(call.response, pages.site(), url)) return call.reject({http::status::bad_request, {}});
         return progress::responded;
     }
     static constexpr step redirect_steps[]{{http::work_kind::other, &redirect_to_language}};
 
     /// The parameters of the form or the query. A form without any token is not from this site.
-    static result<progress> read_parameters(call& one) {
-        kept_oauth_page& state = kept(one);
-        if (one.request.method == http::method::post) {
+    static result<progress> read_parameters(row_call& call) {
+        kept_oauth_page& state = kept(call);
+        if (call.request.method == http::method::post) {
             state.sent = parameters{state.form};
             if (state.endpoint != endpoint::device_page && !state.sent.holds(web::form_token_name))
-                return one.reject({http::status::forbidden, {}});
+                return call.reject({http::status::forbidden, {}});
         } else {
-            auto read = parameters::from_form(one.request.target.query);
-            if (std::holds_alternative<failure>(read)) return one.reject({http::status::bad_request, {}});
+            auto read = parameters::from_form(call.request.target.query);
+            if (std::holds_alternative<failure>(read)) return call.reject({http::status::bad_request, {}});
             state.sent = std::get<parameters>(std::move(read));
         }
         if (state.endpoint != endpoint::device_page) state.noted.note_client(state.sent.find("client_id").value_or(""));
@@ -30759,79 +30749,79 @@ struct oauth_page_rules {
 
     // The authorization pages.
 
-    static result<progress> find_client(call& one) {
-        kept_oauth_page& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
+    static result<progress> find_client(row_call& call) {
+        kept_oauth_page& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
         state.client_id = client_id_of(state.sent);
         if (!state.client_id) return progress::goes_on;
-        if (store.may_block() && !one.may_wait()) return progress::waits;
+        if (store.may_block() && !call.may_wait()) return progress::waits;
         auto found = store.find_application(*state.client_id);
         if (!found) return std::move(found).error();
         state.client = *std::move(found);
         return progress::goes_on;
     }
-    static result<progress> check_owner(call& one) {
-        kept_oauth_page& state = kept(one);
+    static result<progress> check_owner(row_call& call) {
+        kept_oauth_page& state = kept(call);
         if (!state.client || state.client->type == client_type::resource_server) return progress::goes_on;
-        const session_source_ref& sessions = part(one).sessions();
+        const session_source_ref& sessions = part(call).sessions();
         const bool asks = sessions.knows_active_users() && !state.client->suspended && state.client->owner != no_owner;
-        if (asks && sessions.may_block() && !one.may_wait()) return progress::waits;
+        if (asks && sessions.may_block() && !call.may_wait()) return progress::waits;
         const auto stopped = is_stopped(*state.client, [&](user_id user) { return is_active(sessions, user); });
         if (!stopped) return stopped.error();
         state.is_stopped = *stopped;
         return progress::goes_on;
     }
-    static result<progress> fetch_document(call& one) {
-        kept_oauth_page& state = kept(one);
-        client_documents& documents = part(one).documents();
+    static result<progress> fetch_document(row_call& call) {
+        kept_oauth_page& state = kept(call);
+        client_documents& documents = part(call).documents();
         const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
         if (!state.client_id || !has_document || state.is_stopped || !documents.may_hold(*state.client_id)) return progress::goes_on;
-        if (!one.may_wait() && documents.needs_fetch(*state.client_id, one.state.now)) return progress::waits;
-        state.described = documents.find(*state.client_id, one.state.client, one.state.now);
+        if (!call.may_wait() && documents.needs_fetch(*state.client_id, call.state.now)) return progress::waits;
+        state.described = documents.find(*state.client_id, call.state.client, call.state.now);
         if (state.client)
             if (auto* described = std::get_if<application>(&*state.described)) described->id = state.client->id;
         return progress::goes_on;
     }
     /// The request, checked against its application.
-    static judged_request judge_request(const call& one) {
-        kept_oauth_page& state = kept(one);
+    static judged_request judge_request(const row_call& call) {
+        kept_oauth_page& state = kept(call);
         if (!state.client_id) return page_failure::missing_client_id;
         if (state.client && state.client->type == client_type::resource_server) return page_failure::unknown_client;
         if (state.is_stopped) return page_failure::stopped_client;
-        const auto& services = part(one).settings().services;
+        const auto& services = part(call).settings().services;
         const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
-        if (!has_document) return judge_request_of(*state.client, state.sent, services, part(one).resources());
+        if (!has_document) return judge_request_of(*state.client, state.sent, services, part(call).resources());
         if (!state.described) return page_failure::unknown_client;
         if (const auto* failed = std::get_if<document_failure>(&*state.described)) return *failed;
-        return judge_request_of(std::get<application>(*state.described), state.sent, services, part(one).resources());
+        return judge_request_of(std::get<application>(*state.described), state.sent, services, part(call).resources());
     }
-    static authorization_page page_of(call& one) {
-        const oauth_part& at = part(one);
+    static authorization_page page_of(row_call& call) {
+        const oauth_part& at = part(call);
         return {.settings = at.settings(),
                 .sessions = at.sessions(),
                 .store = at.store(),
-                .policies = one.policies,
+                .policies = call.policies,
                 .resources = at.resources(),
-                .pages = web::page_part::pages_for(one),
+                .pages = web::page_part::pages_for(call),
                 .form_cookie = at.form_cookie(),
-                .one = one,
-                .context = kept(one)};
+                .row_call = call,
+                .context = kept(call)};
     }
     /// A form with sign-in computes a slow hash of the password.
-    static result<progress> sign_in(call& one) {
-        const bool signs_in = part(one).sessions().signs_in() && kept(one).sent.holds(web::login_name);
-        if (signs_in && !one.may_wait()) return progress::waits;
-        return page_of(one).sign_in(judge_request(one)) ? progress::responded : progress::goes_on;
+    static result<progress> sign_in(row_call& call) {
+        const bool signs_in = part(call).sessions().signs_in() && kept(call).sent.holds(web::login_name);
+        if (signs_in && !call.may_wait()) return progress::waits;
+        return page_of(call).sign_in(judge_request(call)) ? progress::responded : progress::goes_on;
     }
-    static result<progress> respond_authorization(call& one) {
-        auto judged = judge_request(one);
-        if (std::holds_alternative<authorization_request>(judged) && must_wait_for_store(one)) return progress::waits;
-        page_of(one).respond(std::move(judged));
-        return kept(one).wants_sign_out ? progress::goes_on : progress::responded;
+    static result<progress> respond_authorization(row_call& call) {
+        auto judged = judge_request(call);
+        if (std::holds_alternative<authorization_request>(judged) && must_wait_for_store(call)) return progress::waits;
+        page_of(call).respond(std::move(judged));
+        return kept(call).wants_sign_out ? progress::goes_on : progress::responded;
     }
-    static result<progress> sign_out(call& one) {
-        if (must_wait_for_sessions(one)) return progress::waits;
-        page_of(one).sign_out(judge_request(one));
+    static result<progress> sign_out(row_call& call) {
+        if (must_wait_for_sessions(call)) return progress::waits;
+        page_of(call).sign_out(judge_request(call));
         return progress::responded;
     }
     static constexpr step get_steps[]{{http::work_kind::other, &read_parameters},
@@ -30855,38 +30845,38 @@ struct oauth_page_rules {
 
     // The page of devices. It is called again when the owner of the application was looked up.
 
-    static device_page device_page_of(call& one) {
-        const oauth_part& at = part(one);
+    static device_page device_page_of(row_call& call) {
+        const oauth_part& at = part(call);
         return {.settings = at.settings(),
                 .sessions = at.sessions(),
                 .store = at.store(),
-                .policies = one.policies,
-                .pages = web::page_part::pages_for(one),
+                .policies = call.policies,
+                .pages = web::page_part::pages_for(call),
                 .limiter = at.device_limiter(),
-                .one = one,
-                .context = kept(one)};
+                .row_call = call,
+                .context = kept(call)};
     }
-    static result<progress> respond_device(call& one) {
-        kept_oauth_page& state = kept(one);
+    static result<progress> respond_device(row_call& call) {
+        kept_oauth_page& state = kept(call);
         if (state.wants_sign_out) return progress::goes_on;
-        if (must_wait_for_store(one)) return progress::waits;
+        if (must_wait_for_store(call)) return progress::waits;
         const bool was_owner_known = state.owner.has_value();
-        device_page_of(one).respond();
+        device_page_of(call).respond();
         const bool asks = state.wants_sign_out || (state.owner && !was_owner_known);
         return asks ? progress::goes_on : progress::responded;
     }
-    static result<progress> check_device_owner(call& one) {
-        kept_oauth_page& state = kept(one);
+    static result<progress> check_device_owner(row_call& call) {
+        kept_oauth_page& state = kept(call);
         if (!state.owner) return progress::goes_on;
-        if (must_wait_for_sessions(one)) return progress::waits;
-        const auto active = is_active(part(one).sessions(), *state.owner);
+        if (must_wait_for_sessions(call)) return progress::waits;
+        const auto active = is_active(part(call).sessions(), *state.owner);
         if (!active) return active.error();
         state.is_stopped = !*active;
         return progress::goes_on;
     }
-    static result<progress> sign_out_of_device_page(call& one) {
-        if (must_wait_for_sessions(one)) return progress::waits;
-        device_page_of(one).sign_out();
+    static result<progress> sign_out_of_device_page(row_call& call) {
+        if (must_wait_for_sessions(call)) return progress::waits;
+        device_page_of(call).sign_out();
         return progress::responded;
     }
     static constexpr step device_get_steps[]{{http::work_kind::other, &read_parameters},
@@ -30914,8 +30904,8 @@ struct oauth_page_rules {
     }
 
 private:
-    static bool must_wait_for_store(const call& one) noexcept { return !one.may_wait() && part(one).store().may_block(); }
-    static bool must_wait_for_sessions(const call& one) noexcept { return !one.may_wait() && part(one).sessions().may_block(); }
+    static bool must_wait_for_store(const row_call& call) noexcept { return !call.may_wait() && part(call).store().may_block(); }
+    static bool must_wait_for_sessions(const row_call& call) noexcept { return !call.may_wait() && part(call).sessions().may_block(); }
 };
 
 }  // namespace tollgate::oauth
@@ -30930,11 +30920,11 @@ namespace tollgate::inline v0::oauth {
 
 /// The functions of the rows where applications register themselves (RFC 7591), read their registration and delete it (RFC 7592).
 struct registration_rules {
-    using call = pipeline::call;
+    using row_call = pipeline::row_call;
     using progress = pipeline::progress;
 
     // The callers have the initial access token, if the settings want one.
-    TOLLGATE_DECL static void read_initial_token(call& one);
+    static TOLLGATE_DECL void read_initial_token(row_call& call);
     static constexpr pipeline::caller_rule new_applications{.in_body = false,
                                                             .work = http::work_kind::other,
                                                             .read = &read_initial_token,
@@ -30943,8 +30933,8 @@ struct registration_rules {
                                                             .user_work = http::work_kind::other,
                                                             .find_user = nullptr};
     // The callers have the token of their registration.
-    TOLLGATE_DECL static void read_registration_token(call& one);
-    TOLLGATE_DECL static progress find_registration(call& one);
+    static TOLLGATE_DECL void read_registration_token(row_call& call);
+    static TOLLGATE_DECL progress find_registration(row_call& call);
     static constexpr pipeline::caller_rule registered_applications{.in_body = false,
                                                                    .work = http::work_kind::credentials,
                                                                    .read = &read_registration_token,
@@ -30953,18 +30943,18 @@ struct registration_rules {
                                                                    .user_work = http::work_kind::other,
                                                                    .find_user = nullptr};
     /// Counts a wrong token against the window of the client's address, like a wrong client secret.
-    TOLLGATE_DECL static progress count(call& one);
+    static TOLLGATE_DECL progress count(row_call& call);
     static constexpr pipeline::limit_rule wrong_tokens{&count};
 
-    TOLLGATE_DECL static progress check_body(call& one);
+    static TOLLGATE_DECL progress check_body(row_call& call);
     static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &check_body, .read = nullptr};
 
-    TOLLGATE_DECL static void reject(call& one, const pipeline::rejection& reason);
+    static TOLLGATE_DECL void reject(row_call& call, const pipeline::rejection& reason);
     static constexpr pipeline::response_form form{&reject, &client_rules::fail, &client_rules::add_fields};
 
-    TOLLGATE_DECL static result<progress> create(call& one);
-    TOLLGATE_DECL static result<progress> respond(call& one);
-    TOLLGATE_DECL static result<progress> remove(call& one);
+    static TOLLGATE_DECL result<progress> create(row_call& call);
+    static TOLLGATE_DECL result<progress> respond(row_call& call);
+    static TOLLGATE_DECL result<progress> remove(row_call& call);
     static constexpr pipeline::step create_steps[]{{http::work_kind::token_endpoint, &create}};
     static constexpr pipeline::step get_steps[]{{http::work_kind::other, &respond}};
     static constexpr pipeline::step delete_steps[]{{http::work_kind::token_endpoint, &remove}};
@@ -31160,34 +31150,34 @@ TOLLGATE_COLD void oauth_part::make_rows() {
     add_page_rows(endpoint::device_page, oauth_page_rules::device_get_steps, oauth_page_rules::device_post_steps);
 }
 
-TOLLGATE_DECL void oauth_part::find_row(pipeline::call& one) const {
-    const std::string_view path = one.request.target.path;
+TOLLGATE_DECL void oauth_part::find_row(pipeline::row_call& call) const {
+    const std::string_view path = call.request.target.path;
     const endpoint which = paths_.find(path);
     if (which == endpoint::none) {
-        if (find_asset_row(one)) return;
-        if (paths_.is_page_path(path)) return find_unknown_row(one);
-        one.state.row = &unknown_row_;
-        one.state.no_row = pipeline::no_such_resource;
+        if (find_asset_row(call)) return;
+        if (paths_.is_page_path(path)) return find_unknown_row(call);
+        call.state.row = &unknown_row_;
+        call.state.no_row = pipeline::no_such_resource;
         return;
     }
     const endpoint_rows& rows = rows_[static_cast<std::size_t>(which)];
     bool is_redirect = false;
     if (is_page(which)) {
-        auto& kept = one.kept<kept_oauth_page>();
+        auto& kept = call.kept<kept_oauth_page>();
         kept.endpoint = which;
         const auto at = renderer().find(path);
         is_redirect = !at || at->language == nullptr;
         // The language that the application requests with `ui_locales`, or else that of the path or the browser.
-        kept.language = &renderer().language_of(one.request);
-        if (one.request.target.query.find("ui_locales=") != std::string_view::npos)
-            if (const auto query = http::parse_form(one.request.target.query))
+        kept.language = &renderer().language_of(call.request);
+        if (call.request.target.query.find("ui_locales=") != std::string_view::npos)
+            if (const auto query = http::parse_form(call.request.target.query))
                 if (const auto found = web::ui_language(query->value_of("ui_locales"), renderer().language_tags()))
                     kept.language = &renderer().languages()[*found];
     } else if (which != endpoint::metadata) {
-        one.kept<kept_client>().endpoint = which;
+        call.kept<kept_client>().endpoint = which;
     }
     const auto get = is_redirect ? &rows.redirect : &rows.get;
-    pipeline::find_by_method(one,
+    pipeline::find_by_method(call,
                              {{http::method::get, rows.methods.contains(http::method::get) ? get : nullptr},
                               {http::method::post, rows.methods.contains(http::method::post) && !is_redirect ? &rows.post : nullptr},
                               {http::method::delete_, rows.methods.contains(http::method::delete_) ? &rows.remove : nullptr}},
@@ -31778,7 +31768,7 @@ public:
                                     const session_source_ref& sessions, tollgate::policies&& policies, any_page_theme&& theme);
 
     [[nodiscard]] TOLLGATE_DECL bool serves(const http::request& request) const noexcept override;
-    TOLLGATE_DECL void find_row(pipeline::call& one) const override;
+    TOLLGATE_DECL void find_row(pipeline::row_call& call) const override;
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept override;
 
     /// The paths for `http::site`.
@@ -32103,17 +32093,17 @@ public:
         return http::detail::is_below(request.target.path, root_);
     }
 
-    void find_row(pipeline::call& one) const override {
-        const std::string_view path = one.request.target.path;
+    void find_row(pipeline::row_call& call) const override {
+        const std::string_view path = call.request.target.path;
         for (std::size_t i = 0; i < pages_.size(); ++i) {
             const std::string_view known = pages_[i].path;
-            if (known == path) return pipeline::find_by_method(one, {{http::method::get, &rows_[i]}}, unknown_row_);
+            if (known == path) return pipeline::find_by_method(call, {{http::method::get, &rows_[i]}}, unknown_row_);
             // A page's name without its last slash: only a page that exists is redirected to.
             if (known.ends_with('/') && known.substr(0, known.size() - 1) == path)
-                return pipeline::find_by_method(one, {{http::method::get, &redirect_rows_[i]}}, unknown_row_);
+                return pipeline::find_by_method(call, {{http::method::get, &redirect_rows_[i]}}, unknown_row_);
         }
-        one.state.row = &unknown_row_;
-        one.state.no_row = pipeline::no_such_resource;
+        call.state.row = &unknown_row_;
+        call.state.no_row = pipeline::no_such_resource;
     }
 
     [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_row_; }
@@ -32136,36 +32126,36 @@ private:
         std::string body;
     };
 
-    static result<pipeline::progress> respond_page(pipeline::call& one) {
-        const auto& found = *static_cast<const page*>(one.row().data);
-        one.response.add_prepared_lines(found.field_lines);
-        one.response.body() = found.body;
+    static result<pipeline::progress> respond_page(pipeline::row_call& call) {
+        const auto& found = *static_cast<const page*>(call.row().data);
+        call.response.add_prepared_lines(found.field_lines);
+        call.response.body() = found.body;
         return pipeline::progress::responded;
     }
-    static result<pipeline::progress> redirect(pipeline::call& one) {
-        if (const auto location = http::field_value::from(static_cast<const page*>(one.row().data)->path))
-            one.response.add("Location", *location);
-        one.response.set_status(http::status::found);
+    static result<pipeline::progress> redirect(pipeline::row_call& call) {
+        if (const auto location = http::field_value::from(static_cast<const page*>(call.row().data)->path))
+            call.response.add("Location", *location);
+        call.response.set_status(http::status::found);
         return pipeline::progress::responded;
     }
     static constexpr pipeline::step page_steps[]{{http::work_kind::other, &respond_page}};
     static constexpr pipeline::step redirect_steps[]{{http::work_kind::other, &redirect}};
 
-    static void reject(pipeline::call& one, const pipeline::rejection& reason) {
-        const auto& self = one.part<documentation_part>();
+    static void reject(pipeline::row_call& call, const pipeline::rejection& reason) {
+        const auto& self = call.part<documentation_part>();
         const bool is_unknown = reason.status == http::status::not_found;
-        if (!is_unknown && one.state.allowed.empty()) return self.write_refusal(one.response, reason.status, reason.message);
-        one.response.set_status(reason.status);
-        one.response.add_prepared_lines(page_field_lines);
-        one.response.body() = is_unknown ? self.not_found_ : self.method_not_allowed_;
+        if (!is_unknown && call.state.allowed.empty()) return self.write_refusal(call.response, reason.status, reason.message);
+        call.response.set_status(reason.status);
+        call.response.add_prepared_lines(page_field_lines);
+        call.response.body() = is_unknown ? self.not_found_ : self.method_not_allowed_;
     }
-    static void fail(pipeline::call& one, const error& failure) {
-        one.response.clear();
-        one.response.set_status(pipeline::to_status(failure.kind));
+    static void fail(pipeline::row_call& call, const error& failure) {
+        call.response.clear();
+        call.response.set_status(pipeline::to_status(failure.kind));
     }
-    static void add_fields(pipeline::call& one) {
-        pipeline::add_transport_security(one.response, one.part<documentation_part>().settings_.auth_url);
-        http::add_request_id(one.response, one.observed().id());
+    static void add_fields(pipeline::row_call& call) {
+        pipeline::add_transport_security(call.response, call.part<documentation_part>().settings_.auth_url);
+        http::add_request_id(call.response, call.observed().id());
     }
     static constexpr pipeline::response_form form{&reject, &fail, &add_fields};
 
@@ -32285,7 +32275,7 @@ public:
                            const hook_store_ref& hooks, tollgate::policies policies, route_table&& table);
 
     [[nodiscard]] TOLLGATE_DECL bool serves(const http::request& request) const noexcept override;
-    TOLLGATE_DECL void find_row(call& one) const override;
+    TOLLGATE_DECL void find_row(row_call& call) const override;
     [[nodiscard]] const row& unknown_row() const noexcept override { return unknown_row_; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
     [[nodiscard]] bool may_block() const noexcept override { return may_block_; }
@@ -40947,49 +40937,49 @@ TOLLGATE_DECL std::vector<std::string_view> resource_list::urls_of(const resourc
 
 namespace tollgate::inline v0::web {
 
-TOLLGATE_DECL void page_part::read_session(pipeline::call& one) {
-    kept(one).signed_in.reset();
-    one.state.auth.state = pipeline::auth_state::unchecked;
+TOLLGATE_DECL void page_part::read_session(pipeline::row_call& call) {
+    kept(call).signed_in.reset();
+    call.state.auth.state = pipeline::auth_state::unchecked;
 }
 
-TOLLGATE_DECL pipeline::progress page_part::find_session(pipeline::call& one) {
-    auto& auth = one.state.auth;
+TOLLGATE_DECL pipeline::progress page_part::find_session(pipeline::row_call& call) {
+    auto& auth = call.state.auth;
     if (auth.state != pipeline::auth_state::unchecked) return pipeline::progress::goes_on;
-    const session_source_ref& sessions = one.part<page_part>().sessions_;
-    if (sessions.may_block() && !one.may_wait()) return pipeline::progress::waits;
-    auto found = sessions.session_of(one.request, one.state.now);
+    const session_source_ref& sessions = call.part<page_part>().sessions_;
+    if (sessions.may_block() && !call.may_wait()) return pipeline::progress::waits;
+    auto found = sessions.session_of(call.request, call.state.now);
     if (!found) {
         auth.fail(std::move(found).error());
         return pipeline::progress::goes_on;
     }
     auth.state = *found ? pipeline::auth_state::authenticated : pipeline::auth_state::anonymous;
     if (*found) auth.caller = caller_on_page((*found)->user);
-    kept(one).signed_in = *std::move(found);
+    kept(call).signed_in = *std::move(found);
     return pipeline::progress::goes_on;
 }
 
-TOLLGATE_DECL bool page_part::is_cross_site(const pipeline::call& one) {
-    return web::is_cross_site(one.request, one.part<page_part>().renderer_.site());
+TOLLGATE_DECL bool page_part::is_cross_site(const pipeline::row_call& call) {
+    return web::is_cross_site(call.request, call.part<page_part>().renderer_.site());
 }
 
-TOLLGATE_DECL pipeline::progress page_part::check_form(pipeline::call& one) {
-    const auto refused = check_form_head(one.request, one.part<page_part>().renderer_.site());
-    return refused ? one.reject({*refused, {}}) : pipeline::progress::goes_on;
+TOLLGATE_DECL pipeline::progress page_part::check_form(pipeline::row_call& call) {
+    const auto refused = check_form_head(call.request, call.part<page_part>().renderer_.site());
+    return refused ? call.reject({*refused, {}}) : pipeline::progress::goes_on;
 }
 
-TOLLGATE_DECL pipeline::progress page_part::read_form(pipeline::call& one) {
-    auto read = web::read_form(one.request, one.part<page_part>().renderer_.site());
-    if (const auto* refused = std::get_if<http::status>(&read)) return one.reject({*refused, {}});
-    kept(one).form = std::get<http::form_fields>(std::move(read));
+TOLLGATE_DECL pipeline::progress page_part::read_form(pipeline::row_call& call) {
+    auto read = web::read_form(call.request, call.part<page_part>().renderer_.site());
+    if (const auto* refused = std::get_if<http::status>(&read)) return call.reject({*refused, {}});
+    kept(call).form = std::get<http::form_fields>(std::move(read));
     return pipeline::progress::goes_on;
 }
 
-TOLLGATE_DECL void page_part::add_fields(pipeline::call& one) { http::add_request_id(one.response, one.observed().id()); }
+TOLLGATE_DECL void page_part::add_fields(pipeline::row_call& call) { http::add_request_id(call.response, call.observed().id()); }
 
-[[nodiscard]] inline result<pipeline::progress> respond_asset(pipeline::call& one) {
-    const auto& asset = *static_cast<const page_asset*>(one.row().data);
-    one.response.add_prepared_lines(asset.field_lines);
-    one.response.body() = asset.body;
+[[nodiscard]] inline result<pipeline::progress> respond_asset(pipeline::row_call& call) {
+    const auto& asset = *static_cast<const page_asset*>(call.row().data);
+    call.response.add_prepared_lines(asset.field_lines);
+    call.response.body() = asset.body;
     return pipeline::progress::responded;
 }
 inline constexpr pipeline::step asset_steps[]{{http::work_kind::other, &respond_asset}};
@@ -41010,48 +41000,49 @@ TOLLGATE_COLD void page_part::refuse(const http::refusal& refused, http::respons
     pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
 }
 
-TOLLGATE_DECL localized_pages page_part::pages_for(const pipeline::call& one) {
-    const page_renderer& renderer = one.part<page_part>().renderer_;
-    const bool is_known = one.state.kept != nullptr && kept(one).language != nullptr;
-    return renderer.in(is_known ? *kept(one).language : renderer.language_of(one.request));
+TOLLGATE_DECL localized_pages page_part::pages_for(const pipeline::row_call& call) {
+    const page_renderer& renderer = call.part<page_part>().renderer_;
+    const bool is_known = call.state.kept != nullptr && kept(call).language != nullptr;
+    return renderer.in(is_known ? *kept(call).language : renderer.language_of(call.request));
 }
 
-TOLLGATE_DECL void page_part::reject(pipeline::call& one, const pipeline::rejection& reason) {
-    if (reason.status == http::status::too_many_requests) http::add_retry_after(one.response, one.state.limit->resets_at - one.state.now);
-    pages_for(one).respond_status(one.response, reason.status);
+TOLLGATE_DECL void page_part::reject(pipeline::row_call& call, const pipeline::rejection& reason) {
+    if (reason.status == http::status::too_many_requests)
+        http::add_retry_after(call.response, call.state.limit->resets_at - call.state.now);
+    pages_for(call).respond_status(call.response, reason.status);
 }
 
-TOLLGATE_DECL void page_part::fail(pipeline::call& one, const error& failure) {
+TOLLGATE_DECL void page_part::fail(pipeline::row_call& call, const error& failure) {
     const auto status = pipeline::to_status(failure.kind);
-    one.response.clear();
-    http::add_retry_after(one.response, status);
-    pages_for(one).respond_status(one.response, status);
+    call.response.clear();
+    http::add_retry_after(call.response, status);
+    pages_for(call).respond_status(call.response, status);
 }
 
-TOLLGATE_DECL void page_part::count_in(window_limiter& limiter, const quota& allowed, pipeline::call& one) {
-    const auto& signed_in = kept(one).signed_in;
-    const auto key = signed_in ? limit_key::of(signed_in->user) : limit_key::of(one.state.client);
-    const bool counts = pipeline::is_counted(one.state);
-    one.state.limit = counts ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
+TOLLGATE_DECL void page_part::count_in(window_limiter& limiter, const quota& allowed, pipeline::row_call& call) {
+    const auto& signed_in = kept(call).signed_in;
+    const auto key = signed_in ? limit_key::of(signed_in->user) : limit_key::of(call.state.client);
+    const bool counts = pipeline::is_counted(call.state);
+    call.state.limit = counts ? limiter.take(key, allowed, call.state.now) : limiter.peek(key, allowed, call.state.now);
 }
 
-TOLLGATE_DECL result<pipeline::progress> page_part::redirect(pipeline::call& one, std::string_view url) {
-    if (auto done = respond_see_other(one.response, one.part<page_part>().renderer_.site(), url); !done) return std::move(done).error();
+TOLLGATE_DECL result<pipeline::progress> page_part::redirect(pipeline::row_call& call, std::string_view url) {
+    if (auto done = respond_see_other(call.response, call.part<page_part>().renderer_.site(), url); !done) return std::move(done).error();
     return pipeline::progress::responded;
 }
 
-TOLLGATE_DECL bool page_part::find_asset_row(pipeline::call& one) const {
+TOLLGATE_DECL bool page_part::find_asset_row(pipeline::row_call& call) const {
     const page_site& site = renderer_.site();
-    const page_asset* const found = site.find_asset(one.request.target.path);
+    const page_asset* const found = site.find_asset(call.request.target.path);
     if (found == nullptr) return false;
     const pipeline::row& row = asset_rows_[static_cast<std::size_t>(found - site.assets.data())];
-    pipeline::find_by_method(one, {{http::method::get, &row}}, unknown_page_row_);
+    pipeline::find_by_method(call, {{http::method::get, &row}}, unknown_page_row_);
     return true;
 }
 
-TOLLGATE_DECL void page_part::find_unknown_row(pipeline::call& one) const {
-    one.state.row = &unknown_page_row_;
-    one.state.no_row = pipeline::no_such_resource;
+TOLLGATE_DECL void page_part::find_unknown_row(pipeline::row_call& call) const {
+    call.state.row = &unknown_page_row_;
+    call.state.no_row = pipeline::no_such_resource;
 }
 
 }  // namespace tollgate::web
@@ -42445,36 +42436,36 @@ inline void write_registration(http::response& response, const registration_view
 
 }  // namespace detail
 
-TOLLGATE_DECL void registration_rules::read_initial_token(call& one) {
-    const auto& settings = client_rules::part(one).settings();
+TOLLGATE_DECL void registration_rules::read_initial_token(row_call& call) {
+    const auto& settings = client_rules::part(call).settings();
     if (settings.oauth.registration != dynamic_registration::with_token) return;
     using enum pipeline::auth_state;
-    const bool is_sent = one.request.fields.count(http::field_id::authorization) != 0;
-    const bool is_right = detail::has_initial_access_token(one.request, settings);
-    one.state.auth.state = is_right ? authenticated : is_sent ? bad_credentials : anonymous;
+    const bool is_sent = call.request.fields.count(http::field_id::authorization) != 0;
+    const bool is_right = detail::has_initial_access_token(call.request, settings);
+    call.state.auth.state = is_right ? authenticated : is_sent ? bad_credentials : anonymous;
 }
 
-TOLLGATE_DECL void registration_rules::read_registration_token(call& one) {
-    const auto query = http::parse_form(one.request.target.query);
-    kept_client& state = client_rules::kept(one);
+TOLLGATE_DECL void registration_rules::read_registration_token(row_call& call) {
+    const auto query = http::parse_form(call.request.target.query);
+    kept_client& state = client_rules::kept(call);
     state.credentials.client_id = query ? query->value_of("client_id") : std::string_view{};
     state.noted.note_client(state.credentials.client_id);
-    one.state.auth.state = pipeline::auth_state::unchecked;
+    call.state.auth.state = pipeline::auth_state::unchecked;
 }
 
 // The response is the same whether the application does not exist, is not one that registered itself, or has another token.
-TOLLGATE_DECL pipeline::progress registration_rules::find_registration(call& one) {
-    auto& auth = one.state.auth;
+TOLLGATE_DECL pipeline::progress registration_rules::find_registration(row_call& call) {
+    auto& auth = call.state.auth;
     if (auth.state != pipeline::auth_state::unchecked) return progress::goes_on;
-    kept_client& state = client_rules::kept(one);
-    const oauth_store_ref& store = client_rules::part(one).store();
-    const auto token = detail::bearer_token_of(one.request);
-    const bool is_sent = one.request.fields.count(http::field_id::authorization) != 0;
+    kept_client& state = client_rules::kept(call);
+    const oauth_store_ref& store = client_rules::part(call).store();
+    const auto token = detail::bearer_token_of(call.request);
+    const bool is_sent = call.request.fields.count(http::field_id::authorization) != 0;
     if (!is_client_id_text(state.credentials.client_id) || !is_well_formed(secret_kind::client_secret, token)) {
         auth.state = is_sent ? pipeline::auth_state::bad_credentials : pipeline::auth_state::anonymous;
         return progress::goes_on;
     }
-    if (store.may_block() && !one.may_wait()) return progress::waits;
+    if (store.may_block() && !call.may_wait()) return progress::waits;
     auto found = store.find_application(state.credentials.client_id);
     if (!found) {
         auth.fail(std::move(found).error());
@@ -42487,59 +42478,60 @@ TOLLGATE_DECL pipeline::progress registration_rules::find_registration(call& one
     return progress::goes_on;
 }
 
-TOLLGATE_DECL pipeline::progress registration_rules::count(call& one) {
-    return client_rules::count_address(one, one.state.auth.state == pipeline::auth_state::bad_credentials);
+TOLLGATE_DECL pipeline::progress registration_rules::count(row_call& call) {
+    return client_rules::count_address(call, call.state.auth.state == pipeline::auth_state::bad_credentials);
 }
 
-TOLLGATE_DECL pipeline::progress registration_rules::check_body(call& one) {
-    if (one.request.body_state == http::body_state::too_large)
-        return client_rules::refuse(one, {error_code::invalid_client_metadata, "The request body is too large."},
+TOLLGATE_DECL pipeline::progress registration_rules::check_body(row_call& call) {
+    if (call.request.body_state == http::body_state::too_large)
+        return client_rules::refuse(call, {error_code::invalid_client_metadata, "The request body is too large."},
                                     http::status::content_too_large);
-    if (!tollgate::detail::ascii_iequals(http::detail::media_type_of(one.request.fields), "application/json") ||
-        http::detail::has_content_coding(one.request.fields))
-        return client_rules::refuse(one, {error_code::invalid_client_metadata, "Send the metadata as application/json."});
+    if (!tollgate::detail::ascii_iequals(http::detail::media_type_of(call.request.fields), "application/json") ||
+        http::detail::has_content_coding(call.request.fields))
+        return client_rules::refuse(call, {error_code::invalid_client_metadata, "Send the metadata as application/json."});
     return progress::goes_on;
 }
 
-TOLLGATE_DECL void registration_rules::reject(call& one, const pipeline::rejection& reason) {
+TOLLGATE_DECL void registration_rules::reject(row_call& call, const pipeline::rejection& reason) {
     const bool is_limited = reason.status == http::status::too_many_requests;
-    if (reason.status != http::status::unauthorized && !is_limited) return client_rules::reject(one, reason);
-    const auto url = client_rules::part(one).documentation_url();
-    client_rules::kept(one).noted.error = error_code::invalid_client;
+    if (reason.status != http::status::unauthorized && !is_limited) return client_rules::reject(call, reason);
+    const auto url = client_rules::part(call).documentation_url();
+    client_rules::kept(call).noted.error = error_code::invalid_client;
     if (is_limited)
-        return write_rate_limited(one.response, {error_code::invalid_client, "API rate limit exceeded by requests with a wrong token. Wait "
-                                                                             "until the time in X-RateLimit-Reset."},
-                                  *one.state.limit, one.state.now, url);
-    const bool is_sent = one.state.auth.state == pipeline::auth_state::bad_credentials;
-    one.response.add("WWW-Authenticate", is_sent ? http::field_value{"Bearer realm=\"oauth\", error=\"invalid_token\""}
+        return write_rate_limited(call.response,
+                                  {error_code::invalid_client, "API rate limit exceeded by requests with a wrong token. Wait until the "
+                                                               "time in X-RateLimit-Reset."},
+                                  *call.state.limit, call.state.now, url);
+    const bool is_sent = call.state.auth.state == pipeline::auth_state::bad_credentials;
+    call.response.add("WWW-Authenticate", is_sent ? http::field_value{"Bearer realm=\"oauth\", error=\"invalid_token\""}
                                                  : http::field_value{"Bearer realm=\"oauth\""});
-    const failure failed{error_code::invalid_client, one.request.method == http::method::post
+    const failure failed{error_code::invalid_client, call.request.method == http::method::post
                                                          ? "Send the initial access token in an Authorization header with Bearer."
                                                          : "Send the registration access token of this client_id with Bearer."};
-    write_failure(one.response, {.status = http::status::unauthorized, .failure = failed, .documentation_url = url});
+    write_failure(call.response, {.status = http::status::unauthorized, .failure = failed, .documentation_url = url});
 }
 
-TOLLGATE_DECL result<pipeline::progress> registration_rules::create(call& one) {
-    const oauth_part& at = client_rules::part(one);
+TOLLGATE_DECL result<pipeline::progress> registration_rules::create(row_call& call) {
+    const oauth_part& at = client_rules::part(call);
     const auto& settings = at.settings();
     const oauth_store_ref& store = at.store();
-    if (store.may_block() && !one.may_wait()) return progress::waits;
-    const auto window = at.registration_limiter().take(limit_key::of(one.state.client), settings.oauth.registrations, one.state.now);
+    if (store.may_block() && !call.may_wait()) return progress::waits;
+    const auto window = at.registration_limiter().take(limit_key::of(call.state.client), settings.oauth.registrations, call.state.now);
     if (!window.admitted)
-        return client_rules::refuse_for_now(one, window.resets_at, "Too many applications were registered from this address.");
-    const auto sent = http::parse_json_object(one.request.body);
-    if (!sent) return client_rules::refuse(one, {error_code::invalid_client_metadata, sent.error().message});
+        return client_rules::refuse_for_now(call, window.resets_at, "Too many applications were registered from this address.");
+    const auto sent = http::parse_json_object(call.request.body);
+    if (!sent) return client_rules::refuse(call, {error_code::invalid_client_metadata, sent.error().message});
     auto read = read_client_metadata(*sent, settings.services, metadata_source::registration);
-    if (const auto* refused = std::get_if<failure>(&read)) return client_rules::refuse(one, *refused);
+    if (const auto* refused = std::get_if<failure>(&read)) return client_rules::refuse(call, *refused);
     auto& metadata = std::get<client_metadata>(read);
 
-    const auto& random = one.policies.random();
+    const auto& random = call.policies.random();
     const auto client_id = new_public_id(public_id_kind::client_id, random);
     const auto token = tollgate::new_secret(secret_kind::client_secret, random);
     const bool is_public = metadata.type == client_type::public_client;
     const auto secret = is_public ? std::optional{secret_text{}} : tollgate::new_secret(secret_kind::client_secret, random);
     if (!client_id || !token || !secret) return random_source_error();
-    remove_unused_applications(store, one.policies.observer(), one.state.now);
+    remove_unused_applications(store, call.policies.observer(), call.state.now);
     metadata.redirect_urls = tollgate::detail::distinct_redirect_urls(metadata.redirect_urls);
     auto created = store.create_application({.owner = no_owner,
                                              .client_id = *client_id_text::from(*client_id),
@@ -42548,7 +42540,7 @@ TOLLGATE_DECL result<pipeline::progress> registration_rules::create(call& one) {
                                              .website = metadata.website,
                                              .description = {},
                                              .redirect_urls = metadata.redirect_urls,
-                                             .created_at = one.state.now,
+                                             .created_at = call.state.now,
                                              .type = metadata.type,
                                              .registration = registration_kind::by_itself,
                                              .default_scopes = metadata.default_scopes,
@@ -42557,37 +42549,37 @@ TOLLGATE_DECL result<pipeline::progress> registration_rules::create(call& one) {
     if (!created && created.error().kind == error_kind::invalid)
         return unavailable("there are as many applications without an owner as the settings allow");
     if (!created) return std::move(created).error();
-    client_rules::kept(one).noted.note_client(*client_id);
-    one.response.set_status(http::status::created);
-    detail::write_registration(one.response, {.settings = settings,
+    client_rules::kept(call).noted.note_client(*client_id);
+    call.response.set_status(http::status::created);
+    detail::write_registration(call.response, {.settings = settings,
                                               .client_id = *client_id,
                                               .metadata = metadata,
-                                              .created_at = one.state.now,
+                                              .created_at = call.state.now,
                                               .client_secret = *secret,
                                               .registration_token = *token});
     return progress::responded;
 }
 
-TOLLGATE_DECL result<pipeline::progress> registration_rules::respond(call& one) {
-    const application& client = *client_rules::kept(one).client;
+TOLLGATE_DECL result<pipeline::progress> registration_rules::respond(row_call& call) {
+    const application& client = *client_rules::kept(call).client;
     const client_metadata metadata{.name = client.name,
                                    .website = client.website,
                                    .redirect_urls = client.redirect_urls,
                                    .type = client.type,
                                    .auth_method = client.type == client_type::public_client ? "none" : "client_secret_basic",
                                    .default_scopes = client.default_scopes};
-    detail::write_registration(one.response, {.settings = client_rules::part(one).settings(),
+    detail::write_registration(call.response, {.settings = client_rules::part(call).settings(),
                                               .client_id = client.client_id.view(),
                                               .metadata = metadata,
                                               .created_at = client.created_at});
     return progress::responded;
 }
 
-TOLLGATE_DECL result<pipeline::progress> registration_rules::remove(call& one) {
-    const oauth_store_ref& store = client_rules::part(one).store();
-    if (store.may_block() && !one.may_wait()) return progress::waits;
-    if (auto deleted = store.delete_application(no_owner, client_rules::kept(one).client->id); !deleted) return std::move(deleted).error();
-    one.response.set_status(http::status::no_content);
+TOLLGATE_DECL result<pipeline::progress> registration_rules::remove(row_call& call) {
+    const oauth_store_ref& store = client_rules::part(call).store();
+    if (store.may_block() && !call.may_wait()) return progress::waits;
+    if (auto deleted = store.delete_application(no_owner, client_rules::kept(call).client->id); !deleted) return std::move(deleted).error();
+    call.response.set_status(http::status::no_content);
     return progress::responded;
 }
 
@@ -44281,88 +44273,88 @@ namespace tollgate::inline v0::pages {
 
 /// The functions of the rows of account pages.
 struct account_page_rules {
-    using call = pipeline::call;
+    using row_call = pipeline::row_call;
     using progress = pipeline::progress;
     using step = pipeline::step;
 
-    static kept_page& kept(const call& one) noexcept { return static_cast<kept_page&>(*one.state.kept); }
-    static page_environment& environment(const call& one) noexcept { return one.part<account_page_part>().environment_; }
+    static kept_page& kept(const row_call& call) noexcept { return static_cast<kept_page&>(*call.state.kept); }
+    static page_environment& environment(const row_call& call) noexcept { return call.part<account_page_part>().environment_; }
 
-    static progress count(call& one) {
-        web::page_part::count_in(environment(one).limiter, environment(one).settings.pages.requests, one);
+    static progress count(row_call& call) {
+        web::page_part::count_in(environment(call).limiter, environment(call).settings.pages.requests, call);
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule page_limit{&count};
 
     // Without a session, a page leads to the sign-in page.
-    static void reject(call& one, const pipeline::rejection& reason) {
+    static void reject(row_call& call, const pipeline::rejection& reason) {
         if (reason.status == http::status::unauthorized) {
-            if (const auto led = redirect_to_sign_in(one); !led) web::page_part::fail(one, led.error());
+            if (const auto led = redirect_to_sign_in(call); !led) web::page_part::fail(call, led.error());
             return;
         }
         // Over plain http, browsers do not say that a form of an https site was sent from that site. Other forms need a session, which
         // such a browser does not have.
-        if (one.state.is_cross_site && kept(one).which == page::sign_in) {
-            const auto pages = web::page_part::pages_for(one);
+        if (call.state.is_cross_site && kept(call).which == page::sign_in) {
+            const auto pages = web::page_part::pages_for(call);
             const message_texts& texts = pages.texts().sign_in.other_address;
             const auto explanation = fill_in(texts.explanation, pages.site().origin);
-            return pages.respond_message(one.response, reason.status, {texts.heading, explanation});
+            return pages.respond_message(call.response, reason.status, {texts.heading, explanation});
         }
-        web::page_part::reject(one, reason);
+        web::page_part::reject(call, reason);
     }
     static constexpr pipeline::response_form form{&reject, &web::page_part::fail, &web::page_part::add_fields};
 
-    static result<progress> redirect_to_sign_in(call& one) {
-        const page which = kept(one).which;
-        const auto url_of = [&](page target) { return environment(one).url_of(target, *kept(one).language); };
-        const bool is_posted = one.request.method == http::method::post;
+    static result<progress> redirect_to_sign_in(row_call& call) {
+        const page which = kept(call).which;
+        const auto url_of = [&](page target) { return environment(call).url_of(target, *kept(call).language); };
+        const bool is_posted = call.request.method == http::method::post;
         // A form that was submitted twice has signed out.
-        if (which == page::sign_out) return web::page_part::redirect(one, signed_out_url(url_of(page::sign_in), is_posted));
-        const session_source_ref& sessions = environment(one).sessions;
+        if (which == page::sign_out) return web::page_part::redirect(call, signed_out_url(url_of(page::sign_in), is_posted));
+        const session_source_ref& sessions = environment(call).sessions;
         auto return_to = url_of(which);
         if (is_posted) return_to.append("?").append(done_name).append("=").append(signed_out_done);
-        else if (one.request.target.has_query) return_to.append("?").append(one.request.target.query);
+        else if (call.request.target.has_query) return_to.append("?").append(call.request.target.query);
         auto url = sessions.sign_in_url(return_to);
         // Encoded once more, a long query may not fit in a request target. It can only name a part of the page.
         if (url.size() > limits::target_bytes_max) url = sessions.sign_in_url(url_of(which));
-        return web::page_part::redirect(one, url);
+        return web::page_part::redirect(call, url);
     }
 
     /// To a page's path in the reader's language, with a final slash.
-    static result<progress> redirect_to_page(call& one) {
-        const kept_page& state = kept(one);
-        if (state.is_language_missing) one.response.add("Vary", "Accept-Language");
-        if (state.which == page::start) return web::page_part::redirect(one, environment(one).url_of(page::overview, *state.language));
-        auto url = environment(one).url_of(state.which, *state.language);
-        if (one.request.target.has_query) url.append("?").append(one.request.target.query);
-        return web::page_part::redirect(one, url);
+    static result<progress> redirect_to_page(row_call& call) {
+        const kept_page& state = kept(call);
+        if (state.is_language_missing) call.response.add("Vary", "Accept-Language");
+        if (state.which == page::start) return web::page_part::redirect(call, environment(call).url_of(page::overview, *state.language));
+        auto url = environment(call).url_of(state.which, *state.language);
+        if (call.request.target.has_query) url.append("?").append(call.request.target.query);
+        return web::page_part::redirect(call, url);
     }
-    static result<progress> redirect_to_change_password(call& one) {
-        one.response.add("Vary", "Accept-Language");
-        return web::page_part::redirect(one, environment(one).url_of(page::security, *kept(one).language));
+    static result<progress> redirect_to_change_password(row_call& call) {
+        call.response.add("Vary", "Accept-Language");
+        return web::page_part::redirect(call, environment(call).url_of(page::security, *kept(call).language));
     }
 
     // What the directory and the limiter say of the user.
 
-    static result<progress> read_accounts(call& one) {
-        const page_environment& pages = environment(one);
-        if (pages.users.may_block() && !one.may_wait()) return progress::waits;
+    static result<progress> read_accounts(row_call& call) {
+        const page_environment& pages = environment(call);
+        if (pages.users.may_block() && !call.may_wait()) return progress::waits;
         for (const service& at : pages.settings.services.services()) {
-            auto accounts = pages.users.accounts_of(kept(one).signed_in->user, at.name.view());
+            auto accounts = pages.users.accounts_of(kept(call).signed_in->user, at.name.view());
             if (!accounts) return std::move(accounts).error();
-            for (account& each : *accounts) kept(one).user.accounts.emplace_back(at.name, std::move(each));
+            for (account& each : *accounts) kept(call).user.accounts.emplace_back(at.name, std::move(each));
         }
         return progress::goes_on;
     }
-    static result<progress> read_overview(call& one) {
-        const page_environment& pages = environment(one);
-        if (pages.users.may_block() && !one.may_wait()) return progress::waits;
-        user_data& user = kept(one).user;
-        const user_id id = kept(one).signed_in->user;
+    static result<progress> read_overview(row_call& call) {
+        const page_environment& pages = environment(call);
+        if (pages.users.may_block() && !call.may_wait()) return progress::waits;
+        user_data& user = kept(call).user;
+        const user_id id = kept(call).signed_in->user;
         auto owned = pages.users.balance_of(id);
         if (!owned) return std::move(owned).error();
         user.owned = *std::move(owned);
-        if (auto read = read_accounts(one); !read) return read;
+        if (auto read = read_accounts(call); !read) return read;
         const auto own = pages.users.quota_of(id);
         if (!own) return own.error();
         user.allowed = own->value_or(pages.settings.user_quota);
@@ -44372,67 +44364,67 @@ struct account_page_rules {
         return progress::goes_on;
     }
     /// Reads the window of the user's requests, unless the limiter uses others.
-    static result<progress> read_window(call& one) {
-        const rate_limiter_ref& limiter = one.policies.limiter();
-        user_data& user = kept(one).user;
+    static result<progress> read_window(row_call& call) {
+        const rate_limiter_ref& limiter = call.policies.limiter();
+        user_data& user = kept(call).user;
         if (user.allowed.window == seconds{0} || limiter.chooses_windows()) return progress::goes_on;
-        if (limiter.may_block() && !one.may_wait()) return progress::waits;
-        user.window = limiter.peek(limit_key::of(kept(one).signed_in->user), user.allowed, one.state.now);
+        if (limiter.may_block() && !call.may_wait()) return progress::waits;
+        user.window = limiter.peek(limit_key::of(kept(call).signed_in->user), user.allowed, call.state.now);
         return progress::goes_on;
     }
-    static result<progress> read_activities(call& one) {
-        const page_environment& pages = environment(one);
-        if (pages.users.may_block() && !one.may_wait()) return progress::waits;
-        auto activities = pages.users.activity_of(kept(one).signed_in->user, activities_shown_max);
+    static result<progress> read_activities(row_call& call) {
+        const page_environment& pages = environment(call);
+        if (pages.users.may_block() && !call.may_wait()) return progress::waits;
+        auto activities = pages.users.activity_of(kept(call).signed_in->user, activities_shown_max);
         if (!activities) return std::move(activities).error();
-        kept(one).user.activities = *std::move(activities);
+        kept(call).user.activities = *std::move(activities);
         return progress::goes_on;
     }
 
     /// Calls the page. `may_block`: what it calls may block.
-    static result<progress> respond(call& one, bool may_block) {
-        if (may_block && !one.may_wait()) return progress::waits;
-        kept_page& state = kept(one);
-        auto query = http::parse_form(one.request.target.query);
+    static result<progress> respond(row_call& call, bool may_block) {
+        if (may_block && !call.may_wait()) return progress::waits;
+        kept_page& state = kept(call);
+        auto query = http::parse_form(call.request.target.query);
         const http::form_fields sent_query = query ? *std::move(query) : http::form_fields{{}};  // none if it is malformed
-        const bool is_posted = one.request.method == http::method::post;
+        const bool is_posted = call.request.method == http::method::post;
         auto done = [&] {
             if (state.which == page::sign_in)
-                return respond_sign_in(environment(one),
-                                       {*state.language, one.request, is_posted ? state.form : sent_query, state.signed_in.has_value(),
-                                        one.state.client, one.state.now},
-                                       one.response);
-            return dispatch(environment(one),
-                            {state.which, *state.language, one.request, *state.signed_in, state.user, {}, state.form, sent_query,
-                             one.state.client, one.state.now},
-                            one.response);
+                return respond_sign_in(environment(call),
+                                       {*state.language, call.request, is_posted ? state.form : sent_query, state.signed_in.has_value(),
+                                        call.state.client, call.state.now},
+                                       call.response);
+            return dispatch(environment(call),
+                            {state.which, *state.language, call.request, *state.signed_in, state.user, {}, state.form, sent_query,
+                             call.state.client, call.state.now},
+                            call.response);
         }();
         return std::move(done).transform([] { return progress::responded; });
     }
-    static result<progress> respond_from_store(call& one) { return respond(one, environment(one).store.may_block()); }
-    static result<progress> respond_from_sessions(call& one) { return respond(one, environment(one).sessions.may_block()); }
-    static result<progress> respond_at_once(call& one) { return respond(one, false); }
-    static result<progress> check_password(call& one) { return respond(one, true); }
+    static result<progress> respond_from_store(row_call& call) { return respond(call, environment(call).store.may_block()); }
+    static result<progress> respond_from_sessions(row_call& call) { return respond(call, environment(call).sessions.may_block()); }
+    static result<progress> respond_at_once(row_call& call) { return respond(call, false); }
+    static result<progress> check_password(row_call& call) { return respond(call, true); }
 
     /// A form that changes the password, perhaps one that was submitted before and has ended its session.
-    static result<progress> change_password(call& one) {
-        if (kept(one).signed_in) return check_password(one);
-        if (!one.may_wait()) return progress::waits;
-        const auto repeated = environment(one).sessions.find_repeated_change(one.request, one.state.now, one.response);
+    static result<progress> change_password(row_call& call) {
+        if (kept(call).signed_in) return check_password(call);
+        if (!call.may_wait()) return progress::waits;
+        const auto repeated = environment(call).sessions.find_repeated_change(call.request, call.state.now, call.response);
         if (!repeated) return repeated.error();
-        if (!*repeated) return redirect_to_sign_in(one);
-        return web::page_part::redirect(one, environment(one)
-                                                 .url_of(page::security, *kept(one).language)
+        if (!*repeated) return redirect_to_sign_in(call);
+        return web::page_part::redirect(call, environment(call)
+                                                 .url_of(page::security, *kept(call).language)
                                                  .append("?")
                                                  .append(done_name)
                                                  .append("=")
                                                  .append(password_changed_done));
     }
     /// Without a session, only a browser that had one can have submitted the form before.
-    static progress check_change_form(call& one) {
-        const bool may_be_repeated = kept(one).signed_in || one.request.fields.count(http::field_id::cookie) != 0;
-        if (may_be_repeated) return web::page_part::check_form(one);
-        return one.reject({http::status::unauthorized, {}});
+    static progress check_change_form(row_call& call) {
+        const bool may_be_repeated = kept(call).signed_in || call.request.fields.count(http::field_id::cookie) != 0;
+        if (may_be_repeated) return web::page_part::check_form(call);
+        return call.reject({http::status::unauthorized, {}});
     }
     static constexpr pipeline::body_rule change_form{&web::page_part::is_cross_site, &check_change_form, &web::page_part::read_form};
 
@@ -44584,21 +44576,21 @@ TOLLGATE_DECL bool account_page_part::serves(const http::request& request) const
     return at && environment_.is_served(find_page(at->path).page);
 }
 
-TOLLGATE_DECL void account_page_part::find_row(pipeline::call& one) const {
-    kept_page& state = one.kept<kept_page>();
-    state.language = &renderer().language_of(one.request);
-    if (find_asset_row(one)) return;
-    if (is_change_password_path(one.request.target.path))
-        return pipeline::find_by_method(one, {{http::method::get, &change_password_row_}}, unknown_row());
-    const auto at = renderer().find(one.request.target.path);
+TOLLGATE_DECL void account_page_part::find_row(pipeline::row_call& call) const {
+    kept_page& state = call.kept<kept_page>();
+    state.language = &renderer().language_of(call.request);
+    if (find_asset_row(call)) return;
+    if (is_change_password_path(call.request.target.path))
+        return pipeline::find_by_method(call, {{http::method::get, &change_password_row_}}, unknown_row());
+    const auto at = renderer().find(call.request.target.path);
     const page_match found = at ? find_page(at->path) : page_match{};
-    if (!environment_.is_served(found.page)) return find_unknown_row(one);
+    if (!environment_.is_served(found.page)) return find_unknown_row(call);
     state.which = found.page;
     state.is_language_missing = at->language == nullptr;
     const page_rows& rows = rows_[found.index];
     const bool is_redirect = found.page == page::start || found.slash_missing || state.is_language_missing;
     const bool takes_forms = rows.takes_forms && !state.is_language_missing;
-    pipeline::find_by_method(one,
+    pipeline::find_by_method(call,
                              {{http::method::get, is_redirect ? &rows.redirect : &rows.get},
                               {http::method::post, takes_forms ? &rows.post : nullptr}},
                              unknown_row());
@@ -45575,17 +45567,17 @@ namespace tollgate::inline v0::pipeline {
 /// What the rows of an API have in common.
 struct api_rules {
     // Callers send tokens.
-    static void read(call& one) { read_authorization(one.policies.authenticators(), one.request, one.state.auth); }
-    static progress find(call& one) {
-        const credential_source_ref& store = one.part<api_part>().store_;
+    static void read(row_call& call) { read_authorization(call.policies.authenticators(), call.request, call.state.auth); }
+    static progress find(row_call& call) {
+        const credential_source_ref& store = call.part<api_part>().store_;
         return to_progress(
-            find_credential(one.policies.authenticators(), store, one.request, one.thread, one.state.now, one.state.auth));
+            find_credential(call.policies.authenticators(), store, call.request, call.thread, call.state.now, call.state.auth));
     }
-    static progress record_use(call& one) {
-        return to_progress(record_token_use(one.part<api_part>().store_, one.thread, one.state.now, one.state.client, one.state.auth));
+    static progress record_use(row_call& call) {
+        return to_progress(record_token_use(call.part<api_part>().store_, call.thread, call.state.now, call.state.client, call.state.auth));
     }
-    static progress find_user(call& one) {
-        return to_progress(find_quota(one.part<api_part>().users_, one.thread, one.state.auth, one.state.own_quota));
+    static progress find_user(row_call& call) {
+        return to_progress(find_quota(call.part<api_part>().users_, call.thread, call.state.auth, call.state.own_quota));
     }
     static constexpr caller_rule token_callers{.in_body = false,
                                                .work = http::work_kind::credentials,
@@ -45596,48 +45588,49 @@ struct api_rules {
                                                .find_user = &find_user};
 
     // Each request counts.
-    static progress count(call& one) {
-        return to_progress(count_request(one.policies.limiter(), one.part<api_part>().definition_.settings, one.state.pattern, one.request,
-                                         one.thread, one.state));
+    static progress count(row_call& call) {
+        const auto& settings = call.part<api_part>().definition_.settings;
+        return to_progress(
+            count_request(call.policies.limiter(), settings, call.state.pattern, call.request, call.thread, call.state));
     }
     static constexpr limit_rule every_request{&count};
 
     // Bodies are JSON; those of other methods than POST, PUT and PATCH are read and ignored.
-    static progress check_json(call& one) { return check(one, check_body(one.request, true, one.row().body_bytes_max)); }
-    static progress check_any(call& one) { return check(one, check_body(one.request, false, one.row().body_bytes_max)); }
+    static progress check_json(row_call& call) { return check(call, check_body(call.request, true, call.row().body_bytes_max)); }
+    static progress check_any(row_call& call) { return check(call, check_body(call.request, false, call.row().body_bytes_max)); }
     static constexpr body_rule json_body{.is_cross_site = nullptr, .check = &check_json, .read = nullptr};
     static constexpr body_rule any_body{.is_cross_site = nullptr, .check = &check_any, .read = nullptr};
 
-    static void reject(call& one, const rejection& reason) {
-        require_limit(one);
-        write_rejection(one.response, reason, one.request, one.state, one.part<api_part>().definition_, one.policies.authenticators());
+    static void reject(row_call& call, const rejection& reason) {
+        require_limit(call);
+        write_rejection(call.response, reason, call.request, call.state, call.part<api_part>().definition_, call.policies.authenticators());
     }
-    static void fail(call& one, const error& failure) {
-        replace_with_error(one.response, failure, one.state, one.part<api_part>().definition_, one.policies.authenticators());
+    static void fail(row_call& call, const error& failure) {
+        replace_with_error(call.response, failure, call.state, call.part<api_part>().definition_, call.policies.authenticators());
     }
-    static void add_fields(call& one) {
-        const auto& settings = one.part<api_part>().definition_.settings;
-        require_limit(one);
-        add_rate_limit_fields(one.response, *one.state.limit, one.observed().id());
-        add_transport_security(one.response, settings.base_url);
-        http::add_cors_fields(settings.cors_origins, one.request, one.response);
-        if (one.state.is_preflight) allow_own_fields(one.response, one.policies.authenticators());
-        const auto* caller = caller_of(one.state);
-        if (one.policies.usage() != nullptr && caller != nullptr)
-            one.policies.usage()->record(*caller, to_number(one.response.status()) >= 400, one.state.now);
+    static void add_fields(row_call& call) {
+        const auto& settings = call.part<api_part>().definition_.settings;
+        require_limit(call);
+        add_rate_limit_fields(call.response, *call.state.limit, call.observed().id());
+        add_transport_security(call.response, settings.base_url);
+        http::add_cors_fields(settings.cors_origins, call.request, call.response);
+        if (call.state.is_preflight) allow_own_fields(call.response, call.policies.authenticators());
+        const auto* caller = caller_of(call.state);
+        if (call.policies.usage() != nullptr && caller != nullptr)
+            call.policies.usage()->record(*caller, to_number(call.response.status()) >= 400, call.state.now);
     }
     static constexpr response_form form{&reject, &fail, &add_fields};
 
     /// Calls the endpoint of a route, on a worker if it has to wait.
-    static result<progress> respond(call& one) {
-        const auto& self = one.part<api_part>();
-        request_state& state = one.state;
+    static result<progress> respond(row_call& call) {
+        const auto& self = call.part<api_part>();
+        request_state& state = call.state;
         const route& found = self.definition_.routes[state.route->route];
         const bool may_block = self.users_.may_block() || (self.store_.may_block() && found.work != http::work_kind::users);
-        relocate_captures(one.request, state);
-        api_call to_endpoint{self.context_, one.request, one.response, caller_of(state), state.client, state.now};
+        relocate_captures(call.request, state);
+        api_call to_endpoint{self.context_, call.request, call.response, caller_of(state), state.client, state.now};
         result<void> done;
-        if (may_block && !one.may_wait()) {
+        if (may_block && !call.may_wait()) {
             auto without_waiting = found.call_without_waiting(to_endpoint, *state.route, state.route_service);
             if (!without_waiting) return progress::waits;
             done = *std::move(without_waiting);
@@ -45645,29 +45638,29 @@ struct api_rules {
             done = found.call(to_endpoint, *state.route, state.route_service);
         }
         if (!done) return std::move(done).error();
-        const bool has_type = !one.response.field_block().empty() && !one.response.find("Content-Type").empty();
-        if (!one.response.body().empty() && !has_type) one.response.add_prepared_lines(json_field_lines);
+        const bool has_type = !call.response.field_block().empty() && !call.response.find("Content-Type").empty();
+        if (!call.response.body().empty() && !has_type) call.response.add_prepared_lines(json_field_lines);
         return progress::responded;
     }
 
     // Open to every origin, like the metadata of the authorization server: clients read it before they have a token.
-    static result<progress> respond_metadata(call& one) {
-        one.response.add_prepared_lines(json_field_lines);
-        one.response.body() = static_cast<const protected_resource*>(one.row().data)->metadata;
+    static result<progress> respond_metadata(row_call& call) {
+        call.response.add_prepared_lines(json_field_lines);
+        call.response.body() = static_cast<const protected_resource*>(call.row().data)->metadata;
         return progress::responded;
     }
     static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
 
 private:
     static constexpr progress to_progress(bool is_done) noexcept { return is_done ? progress::goes_on : progress::waits; }
-    static progress check(call& one, const std::optional<rejection>& rejected) {
-        return rejected ? one.reject(*rejected) : progress::goes_on;
+    static progress check(row_call& call, const std::optional<rejection>& rejected) {
+        return rejected ? call.reject(*rejected) : progress::goes_on;
     }
     /// Every response has the fields of the limit: without a decision, those of an uncounted request.
-    static void require_limit(call& one) {
-        if (one.state.limit) [[likely]] return;
-        one.state.limit = peek_or_unused(one.policies.limiter(), limit_key_of(one.state),
-                                         quota_of(one.part<api_part>().definition_.settings, one.state), one.state.now);
+    static void require_limit(row_call& call) {
+        if (call.state.limit) [[likely]] return;
+        call.state.limit = peek_or_unused(call.policies.limiter(), limit_key_of(call.state),
+                                         quota_of(call.part<api_part>().definition_.settings, call.state), call.state.now);
     }
 };
 
@@ -45708,16 +45701,16 @@ TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept
            definition_.find_metadata(request) != nullptr;
 }
 
-TOLLGATE_DECL void api_part::find_row(call& one) const {
-    request_state& state = one.state;
-    if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]] {
+TOLLGATE_DECL void api_part::find_row(row_call& call) const {
+    request_state& state = call.state;
+    if (const auto* resource = definition_.find_metadata(call.request)) [[unlikely]] {
         const row& found = metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())];
-        return find_by_method(one, {{http::method::get, &found}}, metadata_refusal_row_);
+        return find_by_method(call, {{http::method::get, &found}}, metadata_refusal_row_);
     }
     state.row = &unknown_row_;
-    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, one.request, state);
+    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, call.request, state);
     if (!state.route || state.route->result == route_match::kind::unknown_path) return;
-    if (one.request.target.path != "*") state.pattern = definition_.routes[state.route->route].path;
+    if (call.request.target.path != "*") state.pattern = definition_.routes[state.route->route].path;
     if (state.route->result == route_match::kind::found) {
         if (!state.no_row) state.row = &rows_[state.route->route];
     } else if (!state.no_row || state.no_row->status != http::status::not_found) {

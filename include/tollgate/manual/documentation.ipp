@@ -74,17 +74,17 @@ public:
         return http::detail::is_below(request.target.path, root_);
     }
 
-    void find_row(pipeline::call& one) const override {
-        const std::string_view path = one.request.target.path;
+    void find_row(pipeline::row_call& call) const override {
+        const std::string_view path = call.request.target.path;
         for (std::size_t i = 0; i < pages_.size(); ++i) {
             const std::string_view known = pages_[i].path;
-            if (known == path) return pipeline::find_by_method(one, {{http::method::get, &rows_[i]}}, unknown_row_);
+            if (known == path) return pipeline::find_by_method(call, {{http::method::get, &rows_[i]}}, unknown_row_);
             // A page's name without its last slash: only a page that exists is redirected to.
             if (known.ends_with('/') && known.substr(0, known.size() - 1) == path)
-                return pipeline::find_by_method(one, {{http::method::get, &redirect_rows_[i]}}, unknown_row_);
+                return pipeline::find_by_method(call, {{http::method::get, &redirect_rows_[i]}}, unknown_row_);
         }
-        one.state.row = &unknown_row_;
-        one.state.no_row = pipeline::no_such_resource;
+        call.state.row = &unknown_row_;
+        call.state.no_row = pipeline::no_such_resource;
     }
 
     [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_row_; }
@@ -107,36 +107,36 @@ private:
         std::string body;
     };
 
-    static result<pipeline::progress> respond_page(pipeline::call& one) {
-        const auto& found = *static_cast<const page*>(one.row().data);
-        one.response.add_prepared_lines(found.field_lines);
-        one.response.body() = found.body;
+    static result<pipeline::progress> respond_page(pipeline::row_call& call) {
+        const auto& found = *static_cast<const page*>(call.row().data);
+        call.response.add_prepared_lines(found.field_lines);
+        call.response.body() = found.body;
         return pipeline::progress::responded;
     }
-    static result<pipeline::progress> redirect(pipeline::call& one) {
-        if (const auto location = http::field_value::from(static_cast<const page*>(one.row().data)->path))
-            one.response.add("Location", *location);
-        one.response.set_status(http::status::found);
+    static result<pipeline::progress> redirect(pipeline::row_call& call) {
+        if (const auto location = http::field_value::from(static_cast<const page*>(call.row().data)->path))
+            call.response.add("Location", *location);
+        call.response.set_status(http::status::found);
         return pipeline::progress::responded;
     }
     static constexpr pipeline::step page_steps[]{{http::work_kind::other, &respond_page}};
     static constexpr pipeline::step redirect_steps[]{{http::work_kind::other, &redirect}};
 
-    static void reject(pipeline::call& one, const pipeline::rejection& reason) {
-        const auto& self = one.part<documentation_part>();
+    static void reject(pipeline::row_call& call, const pipeline::rejection& reason) {
+        const auto& self = call.part<documentation_part>();
         const bool is_unknown = reason.status == http::status::not_found;
-        if (!is_unknown && one.state.allowed.empty()) return self.write_refusal(one.response, reason.status, reason.message);
-        one.response.set_status(reason.status);
-        one.response.add_prepared_lines(page_field_lines);
-        one.response.body() = is_unknown ? self.not_found_ : self.method_not_allowed_;
+        if (!is_unknown && call.state.allowed.empty()) return self.write_refusal(call.response, reason.status, reason.message);
+        call.response.set_status(reason.status);
+        call.response.add_prepared_lines(page_field_lines);
+        call.response.body() = is_unknown ? self.not_found_ : self.method_not_allowed_;
     }
-    static void fail(pipeline::call& one, const error& failure) {
-        one.response.clear();
-        one.response.set_status(pipeline::to_status(failure.kind));
+    static void fail(pipeline::row_call& call, const error& failure) {
+        call.response.clear();
+        call.response.set_status(pipeline::to_status(failure.kind));
     }
-    static void add_fields(pipeline::call& one) {
-        pipeline::add_transport_security(one.response, one.part<documentation_part>().settings_.auth_url);
-        http::add_request_id(one.response, one.observed().id());
+    static void add_fields(pipeline::row_call& call) {
+        pipeline::add_transport_security(call.response, call.part<documentation_part>().settings_.auth_url);
+        http::add_request_id(call.response, call.observed().id());
     }
     static constexpr pipeline::response_form form{&reject, &fail, &add_fields};
 

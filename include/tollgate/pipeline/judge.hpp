@@ -7,7 +7,6 @@
 #include <tollgate/http/handler.hpp>
 #include <tollgate/model/settings.hpp>
 #include <tollgate/pipeline/current_request.hpp>
-#include <tollgate/pipeline/detail/decision_age.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/row.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
@@ -19,6 +18,19 @@
 #include <vector>
 
 namespace tollgate::inline v0::pipeline {
+
+/// The time for which a decision about a caller holds. A request that waits for longer is judged again before it acts, because a session, a
+/// token, a user or an application can end.
+inline constexpr seconds decision_lifetime{1};  // longer than most bodies take to arrive, and shorter than a person takes to notice
+
+/// Returns true if a decision of this time no longer holds. It also does not hold if the clock was set back, because its age is unknown
+/// then.
+[[nodiscard]] constexpr bool is_outdated(instant decided_at, instant now) noexcept {
+    return now < decided_at || now - decided_at > decision_lifetime;
+}
+
+/// The number of repeated judgements of a request. After that, it is refused: the server is overloaded.
+inline constexpr int repeated_judgements_max = 2;
 
 /// Judges every request, for the API, OAuth, the pages and the documentation alike, and calls its endpoint. It refers to the parts, whose
 /// rows say what differs: who the callers are, which window counts, which body is read, how errors are written, and what the endpoint
@@ -83,20 +95,20 @@ private:
             return http::handle_step::done;
         }
         auto next = http::handle_step::done;
-        call one{request, response, state, policies_, http::thread_kind::io};
+        row_call call{request, response, state, policies_, http::thread_kind::io};
         const request_scope scope{request, state.start.id};
         respond_or_error(
-            response, [&] { next = advance(one, thread); }, [&](const error& thrown) { respond_error(one, thrown); });
+            response, [&] { next = advance(call, thread); }, [&](const error& thrown) { respond_error(call, thrown); });
         return next;
     }
 
     /// Judges a request until its response is complete or it must wait.
-    http::handle_step advance(call& one, http::thread_kind thread) const {
+    http::handle_step advance(row_call& call, http::thread_kind thread) const {
         using http::work_kind;
-        request_state& state = one.state;
+        request_state& state = call.state;
         // Sets what the next function may do; returns its argument.
         const auto waiting_for = [&](work_kind kind) {
-            one.thread = state.waits_for == kind ? thread : http::thread_kind::io;
+            call.thread = state.waits_for == kind ? thread : http::thread_kind::io;
             return kind;
         };
         const auto wait_at = [&](stage next, work_kind kind) {
@@ -106,46 +118,46 @@ private:
             return http::handle_step::needs_worker;
         };
         for (;;) switch (state.next) {
-                case stage::head: read_head(one); [[fallthrough]];
+                case stage::head: read_head(call); [[fallthrough]];
                 case stage::caller:
                     if (is_caller_due(state)) {
                         const caller_rule& rule = *state.row->caller;
                         waiting_for(rule.work);
-                        if (rule.find != nullptr && rule.find(one) == progress::waits) return wait_at(stage::caller, rule.work);
-                        state.judged_at = one.may_wait() ? policies_.clock().now() : state.now;
+                        if (rule.find != nullptr && rule.find(call) == progress::waits) return wait_at(stage::caller, rule.work);
+                        state.judged_at = call.may_wait() ? policies_.clock().now() : state.now;
                     }
                     [[fallthrough]];
                 case stage::use:
                     if (state.auth.use_is_due) [[unlikely]] {
                         waiting_for(work_kind::token_uses);
-                        if (state.row->caller->record_use(one) == progress::waits) return wait_at(stage::use, work_kind::token_uses);
+                        if (state.row->caller->record_use(call) == progress::waits) return wait_at(stage::use, work_kind::token_uses);
                     }
                     [[fallthrough]];
                 case stage::user:
                     if (const caller_rule* rule = state.row->caller; rule != nullptr && rule->find_user != nullptr) {
                         waiting_for(rule->user_work);
-                        if (rule->find_user(one) == progress::waits) return wait_at(stage::user, rule->user_work);
+                        if (rule->find_user(call) == progress::waits) return wait_at(stage::user, rule->user_work);
                     }
                     [[fallthrough]];
                 case stage::limit:
                     if (state.row->limit != nullptr && !state.limit && !state.is_cross_site) {
                         waiting_for(work_kind::limits);
-                        if (state.row->limit->count(one) == progress::waits) return wait_at(stage::limit, work_kind::limits);
+                        if (state.row->limit->count(call) == progress::waits) return wait_at(stage::limit, work_kind::limits);
                     }
                     [[fallthrough]];
                 case stage::checks:
-                    if (check(one) == progress::responded) return finish(one);
+                    if (check(call) == progress::responded) return finish(call);
                     [[fallthrough]];
                 case stage::body:
                     if (const body_rule* rule = state.row->body; rule != nullptr && !state.has_body) {
-                        if (rule->check(one) == progress::responded) return finish(one);
-                        if (one.request.body_state == http::body_state::pending) {
+                        if (rule->check(call) == progress::responded) return finish(call);
+                        if (call.request.body_state == http::body_state::pending) {
                             state.next = stage::body;
                             state.has_waited = true;
                             state.body_bytes_max = state.row->body_bytes_max;
                             return http::handle_step::needs_body;
                         }
-                        if (rule->read != nullptr && rule->read(one) == progress::responded) return finish(one);
+                        if (rule->read != nullptr && rule->read(call) == progress::responded) return finish(call);
                         state.has_body = true;
                         // The one stage whose position depends on the row: a client's credentials may be in the body.
                         if (state.row->caller != nullptr && state.row->caller->in_body) {
@@ -158,8 +170,8 @@ private:
                     // The time is read only where it matters: most requests do not wait, and read it once.
                     if (state.has_waited && !state.has_acted && state.auth.state == auth_state::authenticated &&
                         is_outdated(state.judged_at, policies_.clock().now())) [[unlikely]] {
-                        if (state.repeated == repeated_judgements_max) return fail(one, unavailable("the request was judged too often"));
-                        judge_again(one);
+                        if (state.repeated == repeated_judgements_max) return fail(call, unavailable("the request was judged too often"));
+                        judge_again(call);
                         continue;
                     }
                     [[fallthrough]];
@@ -167,13 +179,13 @@ private:
                     for (const auto steps = state.row->steps; state.step < steps.size(); ++state.step) {
                         const step& next = steps[state.step];
                         waiting_for(next.work);
-                        const auto done = next.run(one);
-                        if (!done) return fail(one, done.error());
+                        const auto done = next.run(call);
+                        if (!done) return fail(call, done.error());
                         if (*done == progress::waits) return wait_at(stage::again, next.work);
                         if (*done == progress::responded) break;
                         state.has_acted = state.has_acted || next.acts;
                     }
-                    return finish(one);
+                    return finish(call);
             }
     }
 
@@ -191,15 +203,15 @@ private:
     }
 
     /// Finds the row, and reads the credentials that its callers send.
-    void read_head(call& one) const {
-        request_state& state = one.state;
+    void read_head(row_call& call) const {
+        request_state& state = call.state;
         state.start = start_request(policies_, state.now);
-        state.client = http::client_address(one.request, settings_.trusted_proxies, settings_.client_named_by);
-        state.part = &part_of(one.request);
-        state.part->find_row(one);
+        state.client = http::client_address(call.request, settings_.trusted_proxies, settings_.client_named_by);
+        state.part = &part_of(call.request);
+        state.part->find_row(call);
         // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate limit
         // has been checked.
-        state.user_agent_accepted = accepts_user_agent(policies_.agent_rule(), one.request);
+        state.user_agent_accepted = accepts_user_agent(policies_.agent_rule(), call.request);
         if (!state.user_agent_accepted) {
             state.part = parts_.back();
             state.row = &state.part->unknown_row();
@@ -208,72 +220,72 @@ private:
         }
         // A preflight is not counted, and neither is a form of another site, so their credentials are not read either: otherwise, guesses
         // would be free.
-        state.is_preflight = http::is_preflight(one.request);
+        state.is_preflight = http::is_preflight(call.request);
         const body_rule* body = state.row->body;
-        state.is_cross_site = body != nullptr && body->is_cross_site != nullptr && body->is_cross_site(one);
-        if (!state.is_preflight && !state.is_cross_site && state.row->caller != nullptr) state.row->caller->read(one);
+        state.is_cross_site = body != nullptr && body->is_cross_site != nullptr && body->is_cross_site(call);
+        if (!state.is_preflight && !state.is_cross_site && state.row->caller != nullptr) state.row->caller->read(call);
     }
 
     /// Continues at the caller, as if the request had just arrived.
-    void judge_again(call& one) const {
-        request_state& state = one.state;
+    void judge_again(row_call& call) const {
+        request_state& state = call.state;
         ++state.repeated;
         state.now = policies_.clock().now();
         state.auth = {};
-        state.row->caller->read(one);
+        state.row->caller->read(call);
         state.next = stage::caller;  // `waits_for` stays: the worker may still wait for it
     }
 
     /// The checks of what is known of the request, in this order.
-    progress check(call& one) const {
-        request_state& state = one.state;
+    progress check(row_call& call) const {
+        request_state& state = call.state;
         if (state.limit)
-            if (const auto rejected = check_limit(state)) return one.reject(*rejected);
-        if (!state.user_agent_accepted) return one.reject(missing_user_agent);
-        if (const auto rejected = check_one_authorization(state)) return one.reject(*rejected);
-        if (state.auth.failure) return write_failure(one, *state.auth.failure);
+            if (const auto rejected = check_limit(state)) return call.reject(*rejected);
+        if (!state.user_agent_accepted) return call.reject(missing_user_agent);
+        if (const auto rejected = check_one_authorization(state)) return call.reject(*rejected);
+        if (state.auth.failure) return write_failure(call, *state.auth.failure);
         if (state.no_row) [[unlikely]] {
-            if (!state.allowed.empty()) add_allow(one.response, state.allowed);
-            return one.reject(*state.no_row);
+            if (!state.allowed.empty()) add_allow(call.response, state.allowed);
+            return call.reject(*state.no_row);
         }
         if (!state.allowed.empty()) [[unlikely]] {  // OPTIONS
-            one.response.set_status(http::status::no_content);
-            add_allow(one.response, state.allowed);
+            call.response.set_status(http::status::no_content);
+            add_allow(call.response, state.allowed);
             return progress::responded;
         }
-        if (state.is_cross_site) return one.reject(other_site);
+        if (state.is_cross_site) return call.reject(other_site);
         if (state.row->caller != nullptr && state.row->caller->in_body && !state.has_body) return progress::goes_on;
-        if (const auto rejected = check_access(policies_.scope_checker(), one.row().access, one.row().resource, one.state))
-            return one.reject(*rejected);
+        if (const auto rejected = check_access(policies_.scope_checker(), call.row().access, call.row().resource, call.state))
+            return call.reject(*rejected);
         return progress::goes_on;
     }
 
     /// Writes the error of an endpoint, a store or the directory: its message for the client, its cause for the observer.
-    progress write_failure(call& one, const error& failure) const {
-        one.row().form->fail(one, failure);
-        if (to_number(one.response.status()) >= 500) one.observed().report(policies_, failure);
+    progress write_failure(row_call& call, const error& failure) const {
+        call.row().form->fail(call, failure);
+        if (to_number(call.response.status()) >= 500) call.observed().report(policies_, failure);
         return progress::responded;
     }
-    http::handle_step fail(call& one, const error& failure) const {
-        write_failure(one, failure);
-        return finish(one);
+    http::handle_step fail(row_call& call, const error& failure) const {
+        write_failure(call, failure);
+        return finish(call);
     }
 
     /// Writes the response after an exception. Never waits.
-    void respond_error(call& one, const error& thrown) const {
-        if (one.state.row == nullptr) {  // thrown where it was looked up
-            one.state.part = parts_.back();
-            one.state.row = &one.state.part->unknown_row();
+    void respond_error(row_call& call, const error& thrown) const {
+        if (call.state.row == nullptr) {  // thrown where it was looked up
+            call.state.part = parts_.back();
+            call.state.row = &call.state.part->unknown_row();
         }
-        one.thread = http::thread_kind::io;
-        fail(one, thrown);
+        call.thread = http::thread_kind::io;
+        fail(call, thrown);
     }
 
-    http::handle_step finish(call& one) const {
-        request_state& state = one.state;
-        one.row().form->add_fields(one);
+    http::handle_step finish(row_call& call) const {
+        request_state& state = call.state;
+        call.row().form->add_fields(call);
         const auto outcome = state.kept != nullptr ? state.kept->outcome() : oauth_outcome{};
-        one.observed().report_end(policies_, one.response, caller_of(state), outcome);
+        call.observed().report_end(policies_, call.response, caller_of(state), outcome);
         return http::handle_step::done;
     }
 

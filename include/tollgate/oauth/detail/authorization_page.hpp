@@ -42,21 +42,21 @@ struct authorization_page {
     const resource_list& resources;
     web::localized_pages pages;
     std::string_view form_cookie;  ///< the name of the cookie of a browser to which a form with sign-in was sent
-    pipeline::call& one;
+    pipeline::row_call& row_call;
     kept_oauth_page& context;
 
     /// Responds to the request, which has been checked against its application.
     void respond(judged_request judged) const {
-        const http::request& request = one.request;
+        const http::request& request = row_call.request;
         const parameters& sent = context.sent;
         if (const auto* failure = std::get_if<page_failure>(&judged)) {
             context.noted.error = to_code(*failure);
-            return respond_page_failure(*failure, sent, one.response);
+            return respond_page_failure(*failure, sent, row_call.response);
         }
-        if (const auto* failed = std::get_if<document_failure>(&judged)) return respond_document_failure(*failed, one.response);
+        if (const auto* failed = std::get_if<document_failure>(&judged)) return respond_document_failure(*failed, row_call.response);
         if (auto* failed = std::get_if<redirect_failure>(&judged)) return respond_redirect_failure(*failed);
 
-        const authorization_call call{request, sent, std::get<authorization_request>(judged), context, one.response};
+        const authorization_call call{request, sent, std::get<authorization_request>(judged), context, row_call.response};
         if (context.just_signed_in) {
             const signed_in_form& form = *context.just_signed_in;
             const auto signed_text = signed_text_of(call.authorization);
@@ -72,16 +72,16 @@ struct authorization_page {
         if (!sessions.signs_in() || !context.sent.holds(web::login_name)) return false;
         const auto* authorization = std::get_if<authorization_request>(&judged);
         if (authorization == nullptr) return false;
-        handle_sign_in_form({one.request, context.sent, *authorization, context, one.response});
+        handle_sign_in_form({row_call.request, context.sent, *authorization, context, row_call.response});
         return !context.just_signed_in;
     }
 
     /// Ends the session and returns to the same request.
     void sign_out(judged_request judged) const {
-        const authorization_call call{one.request, context.sent, std::get<authorization_request>(judged), context, one.response};
-        const auto ended = sessions.sign_out(one.request, one.state.now, one.response);
-        if (!ended) return respond_error_page(ended.error(), one.response);
-        redirect_to_page(sign_in_url(call), one.response);
+        const authorization_call call{row_call.request, context.sent, std::get<authorization_request>(judged), context, row_call.response};
+        const auto ended = sessions.sign_out(row_call.request, row_call.state.now, row_call.response);
+        if (!ended) return respond_error_page(ended.error(), row_call.response);
+        redirect_to_page(sign_in_url(call), row_call.response);
     }
 
 private:
@@ -112,16 +112,16 @@ private:
     /// and links of this site must not redirect strangers to other sites. The exception is `prompt=none`, which forbids to show
     /// anything (RFC 9700 section 4.11.2).
     void respond_redirect_failure(const redirect_failure& failed) const {
-        const bool is_posted = one.request.method == http::method::post;
+        const bool is_posted = row_call.request.method == http::method::post;
         const bool is_silent = context.sent.find("prompt") == "none" && !is_posted;
         if (context.signed_in || is_silent) {
             context.noted.error = failed.failure.code;
-            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), one.response);
+            return redirect_to(failure_url({failed.redirect, failed.state, settings.auth_url}, failed.failure), row_call.response);
         }
         // Forms of this site carry valid parameters only.
-        if (is_posted) return pages.respond_status(one.response, http::status::forbidden);
-        const auto back = std::string{one.request.target.path}.append("?").append(to_query(context.sent));
-        redirect_to_page(sessions.sign_in_url(pages.translate(back)), one.response);
+        if (is_posted) return pages.respond_status(row_call.response, http::status::forbidden);
+        const auto back = std::string{row_call.request.target.path}.append("?").append(to_query(context.sent));
+        redirect_to_page(sessions.sign_in_url(pages.translate(back)), row_call.response);
     }
 
     /// A request with a valid redirect URL.
@@ -268,11 +268,11 @@ private:
         if (decided != decision::allow) return pages.respond_status(call.response, http::status::bad_request);
 
         const auto password = call.sent.find(web::password_name).value_or("");
-        const sign_in_attempt typed{.login = login, .password = password, .client = one.state.client};
+        const sign_in_attempt typed{.login = login, .password = password, .client = row_call.state.client};
         const auto& texts = pages.texts().sign_in;
         if (const auto faults = web::faults_of(typed, texts); !faults.empty())
             return show_sign_in(call, login, faults, http::status::unprocessable_content);
-        const auto outcome = sessions.sign_in(call.request, typed, one.state.now, call.response);
+        const auto outcome = sessions.sign_in(call.request, typed, row_call.state.now, call.response);
         if (!outcome) return respond_error_page(outcome.error(), call.response);
         if (outcome->result == sign_in_result::throttled) {
             http::add_retry_after(call.response, outcome->retry_after);
@@ -283,7 +283,7 @@ private:
 
         const auto user = outcome->session->user;
         report(activity_kind::signed_in, user, {});
-        one.state.auth.caller = caller_on_page(user);
+        row_call.state.auth.caller = caller_on_page(user);
         context.just_signed_in = signed_in_form{secret, *nonce, user};
     }
 
@@ -297,7 +297,7 @@ private:
     /// `notice` is the reason for displaying a form again, with 403, or empty.
     void show_consent(const authorization_call& call, const session& session, std::string_view notice = {}) const {
         const auto token = web::new_form_token({session, consent_purpose, signed_text_of(call.authorization)}, policies.random(),
-                                               one.state.now);
+                                               row_call.state.now);
         if (!token) return send_error(call, token.error());
         page_frame frame;
         frame.login = session.login;
@@ -311,7 +311,7 @@ private:
         const auto secret = make_form_secret(call);
         if (secret.empty()) return;
         const auto token = web::new_form_token({secret, sign_in_purpose, signed_text_of(call.authorization)}, policies.random(),
-                                               one.state.now);
+                                               row_call.state.now);
         if (!token) return respond_error_page(token.error(), call.response);
         const sign_in_part part{.login = login, .faults = faults};
         call.response.set_status(status);
@@ -347,7 +347,7 @@ private:
     void issue_code(const authorization_call& call, const code_derivation& derivation) const {
         const auto made_at = web::made_at(derivation.nonce);
         const bool remembered =
-            made_at <= one.state.now && one.state.now < made_at + seconds{limits::spent_code_seconds};
+            made_at <= row_call.state.now && row_call.state.now < made_at + seconds{limits::spent_code_seconds};
         if (remembered) return store_and_send_code(call, derivation.user, make_code(derivation));
         const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
         if (!code) return send_error(call, random_source_error());
@@ -366,15 +366,15 @@ private:
                 .scopes = call.authorization.scopes,
                 .redirect = call.authorization.redirect,
                 .code_challenge = call.authorization.code_challenge,
-                .created_at = one.state.now,
-                .expires_at = one.state.now + settings.oauth.code_lifetime,
+                .created_at = row_call.state.now,
+                .expires_at = row_call.state.now + settings.oauth.code_lifetime,
                 .resources = call.authorization.resources};
     }
 
     void store_and_send_code(const authorization_call& call, user_id user, const secret_text& code) const {
         auto created = code_for(call, user, code);
         if (call.authorization.client.registration == registration_kind::metadata_document) {
-            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), one.state.now);
+            const auto id = store_described(call.authorization.client, store, settings, policies.observer(), row_call.state.now);
             if (!id) return send_error(call, id.error());
             created.application = *id;
         }
@@ -385,7 +385,7 @@ private:
     }
 
     void report(activity_kind kind, user_id user, std::string subject) const {
-        policies.observer().on_activity({kind, user, std::move(subject), one.state.client, one.state.now});
+        policies.observer().on_activity({kind, user, std::move(subject), row_call.state.client, row_call.state.now});
     }
 
     void send_code(const authorization_call& call, const result<code_result>& stored, const secret_text& code) const {
@@ -397,7 +397,7 @@ private:
         if (*stored == code_result::spent)
             return pages.respond_message(call.response, http::status::conflict, pages.texts().consent.answered);
         redirect_to(code_url(target_of(call), code), call.response);
-        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
+        oauth::remove_expired(store, policies.observer(), row_call.state.now, 1);
     }
 
     void respond_store_failure(const authorization_call& call, const error& error) const {
@@ -416,13 +416,13 @@ private:
     }
 
     void send_error(const authorization_call& call, const error& error) const {
-        one.observed().report(policies, error);
+        row_call.observed().report(policies, error);
         send_failure(call, to_failure(error));
     }
 
     /// A page for server errors that cannot be redirected, or where trying again helps.
     void respond_error_page(const error& error, http::response& response) const {
-        oauth::respond_error_page(error, pages, policies, one.observed(), response);
+        oauth::respond_error_page(error, pages, policies, row_call.observed(), response);
     }
 
     /// To a page of this site. An encoded request may be longer than a request target may be: 414 then, with a page.

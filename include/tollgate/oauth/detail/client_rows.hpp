@@ -42,25 +42,25 @@ struct kept_client final : pipeline::kept_data {
 /// The functions of the rows of endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC
 /// 7662), device authorization (RFC 8628), and of the metadata.
 struct client_rules {
-    using call = pipeline::call;
+    using row_call = pipeline::row_call;
     using progress = pipeline::progress;
     using step = pipeline::step;
 
-    static kept_client& kept(const call& one) noexcept { return static_cast<kept_client&>(*one.state.kept); }
-    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
+    static kept_client& kept(const row_call& call) noexcept { return static_cast<kept_client&>(*call.state.kept); }
+    static const oauth_part& part(const row_call& call) noexcept { return call.part<oauth_part>(); }
 
     // The callers are applications.
 
-    static void read(call& one) {
-        kept(one).client.reset();
-        kept(one).fault.reset();
-        one.state.auth.state = pipeline::auth_state::unchecked;
+    static void read(row_call& call) {
+        kept(call).client.reset();
+        kept(call).fault.reset();
+        call.state.auth.state = pipeline::auth_state::unchecked;
     }
-    static progress find(call& one) {
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        kept_client& state = kept(one);
-        auto& auth = one.state.auth;
+    static progress find(row_call& call) {
+        const oauth_store_ref& store = part(call).store();
+        if (store.may_block() && !call.may_wait()) return progress::waits;
+        kept_client& state = kept(call);
+        auto& auth = call.state.auth;
         auto found = authenticate_client(state.credentials, store);
         if (!found) {
             auth.fail(std::move(found).error());
@@ -77,17 +77,17 @@ struct client_rules {
         return progress::goes_on;
     }
     /// An application that is suspended, or whose owner is not active, may only revoke.
-    static progress find_user(call& one) {
-        kept_client& state = kept(one);
+    static progress find_user(row_call& call) {
+        kept_client& state = kept(call);
         if (!state.client || state.endpoint == endpoint::revocation) return progress::goes_on;
         const bool has_user = !state.client->suspended && state.client->owner != no_owner;
-        if (has_user && must_wait_for_user(one)) return progress::waits;
-        const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(one).sessions(), user); });
+        if (has_user && must_wait_for_user(call)) return progress::waits;
+        const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(call).sessions(), user); });
         if (!stopped) {
-            one.state.auth.fail(stopped.error());
+            call.state.auth.fail(stopped.error());
         } else if (*stopped) {
             state.fault = client_fault::stopped;
-            one.state.auth.state = pipeline::auth_state::bad_credentials;
+            call.state.auth.state = pipeline::auth_state::bad_credentials;
         }
         return progress::goes_on;
     }
@@ -100,191 +100,191 @@ struct client_rules {
                                                    .find_user = &find_user};
 
     /// Counts a guess against the window of the client's address. The responses to other requests show that window.
-    static progress count(call& one) {
-        if (one.state.auth.state == pipeline::auth_state::unchecked) return progress::goes_on;
-        const auto& fault = kept(one).fault;
-        return count_address(one, fault && may_be_guess(*fault));
+    static progress count(row_call& call) {
+        if (call.state.auth.state == pipeline::auth_state::unchecked) return progress::goes_on;
+        const auto& fault = kept(call).fault;
+        return count_address(call, fault && may_be_guess(*fault));
     }
-    static progress count_address(call& one, bool counts) {
-        const quota& allowed = part(one).settings().anonymous_quota;
+    static progress count_address(row_call& call, bool counts) {
+        const quota& allowed = part(call).settings().anonymous_quota;
         const bool is_done =
-            pipeline::count_in(one.policies.limiter(), limit_key::of(one.state.client), allowed, counts, one.thread, one.state);
+            pipeline::count_in(call.policies.limiter(), limit_key::of(call.state.client), allowed, counts, call.thread, call.state);
         if (!is_done) return progress::waits;
-        if (!counts) one.state.limit->admitted = true;  // others may have used the window up
+        if (!counts) call.state.limit->admitted = true;  // others may have used the window up
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule guesses{&count};
 
     /// Counts requests without a User-Agent.
-    static progress count_refused(call& one) { return one.state.user_agent_accepted ? progress::goes_on : count_address(one, true); }
+    static progress count_refused(row_call& call) { return call.state.user_agent_accepted ? progress::goes_on : count_address(call, true); }
     static constexpr pipeline::limit_rule refused_requests{&count_refused};
 
     // Bodies are forms or JSON objects.
 
-    static progress read_body(call& one) {
-        const bool has_arrived = one.request.body_state != http::body_state::pending;
-        if (!has_arrived && !has_unusable_authorization(one.request) && !parameters::check_head(one.request)) return progress::goes_on;
-        auto read = read_client_request(one.request);
+    static progress read_body(row_call& call) {
+        const bool has_arrived = call.request.body_state != http::body_state::pending;
+        if (!has_arrived && !has_unusable_authorization(call.request) && !parameters::check_head(call.request)) return progress::goes_on;
+        auto read = read_client_request(call.request);
         if (const auto* refused = std::get_if<refused_request>(&read)) {
-            if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(one.request, one.response);
-            if (refused->status == http::status::unauthorized) add_client_challenge(one.request, one.response);
-            return refuse(one, refused->reason, refused->status);
+            if (refused->status == http::status::unsupported_media_type) pipeline::add_accepted_coding(call.request, call.response);
+            if (refused->status == http::status::unauthorized) add_client_challenge(call.request, call.response);
+            return refuse(call, refused->reason, refused->status);
         }
         auto& [sent, credentials] = std::get<client_request>(read);
-        kept(one).noted.note_client(credentials.client_id);
-        kept(one).sent = std::move(sent);
-        kept(one).credentials = std::move(credentials);
+        kept(call).noted.note_client(credentials.client_id);
+        kept(call).sent = std::move(sent);
+        kept(call).credentials = std::move(credentials);
         return progress::goes_on;
     }
     static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &read_body, .read = nullptr};
 
     // Errors are OAuth errors, with the members of the Error object.
 
-    static void reject(call& one, const pipeline::rejection& reason) {
-        const auto url = part(one).documentation_url();
-        if (!one.state.user_agent_accepted) return write_missing_user_agent(one.response, *one.state.limit, one.state.now, url);
-        if (reason.status == http::status::unauthorized || reason.status == http::status::too_many_requests) return reject_client(one);
-        if (!one.state.allowed.empty()) return write_unsupported_method(one, reason);
-        pipeline::write_error(one.response, reason.status, reason.message, url, reason.documentation);
+    static void reject(row_call& call, const pipeline::rejection& reason) {
+        const auto url = part(call).documentation_url();
+        if (!call.state.user_agent_accepted) return write_missing_user_agent(call.response, *call.state.limit, call.state.now, url);
+        if (reason.status == http::status::unauthorized || reason.status == http::status::too_many_requests) return reject_client(call);
+        if (!call.state.allowed.empty()) return write_unsupported_method(call, reason);
+        pipeline::write_error(call.response, reason.status, reason.message, url, reason.documentation);
     }
-    static void write_unsupported_method(call& one, const pipeline::rejection& reason) {
+    static void write_unsupported_method(row_call& call, const pipeline::rejection& reason) {
         const failure failed{error_code::invalid_request, "Method not allowed. See the Allow header."};
-        if (one.state.kept != nullptr) kept(one).noted.error = failed.code;
-        write_failure(one.response, {.status = reason.status, .failure = failed, .documentation_url = part(one).documentation_url()});
+        if (call.state.kept != nullptr) kept(call).noted.error = failed.code;
+        write_failure(call.response, {.status = reason.status, .failure = failed, .documentation_url = part(call).documentation_url()});
     }
     /// A deleted application gets the same answer to its refresh token as after a revocation by the user, instead of `invalid_client`.
-    static void reject_client(call& one) {
-        kept_client& state = kept(one);
+    static void reject_client(row_call& call) {
+        kept_client& state = kept(call);
         const client_fault fault = *state.fault;
         if (fault == client_fault::stopped) {
-            refuse(one, to_failure(fault));
+            refuse(call, to_failure(fault));
             return;
         }
         const bool is_unknown = fault == client_fault::unknown_client || fault == client_fault::unknown_with_secret;
-        const bool is_admitted = !may_be_guess(fault) || one.state.limit->admitted;
+        const bool is_admitted = !may_be_guess(fault) || call.state.limit->admitted;
         const bool is_deleted = is_unknown && are_well_formed(state.credentials);
         if (is_admitted && is_deleted && state.endpoint == endpoint::token && is_refresh(state.sent)) {
-            refuse(one, invalid_refresh_token());
+            refuse(call, invalid_refresh_token());
             return;
         }
         state.noted.error = error_code::invalid_client;
-        respond_invalid_client(one.request, *one.state.limit, fault, one.state.now, one.response, part(one).documentation_url());
+        respond_invalid_client(call.request, *call.state.limit, fault, call.state.now, call.response, part(call).documentation_url());
     }
-    static void fail(call& one, const error& failure) {
-        if (one.state.kept != nullptr) kept(one).noted.error = to_failure(failure).code;
-        write_server_error(one.response, failure, part(one).documentation_url());
+    static void fail(row_call& call, const error& failure) {
+        if (call.state.kept != nullptr) kept(call).noted.error = to_failure(failure).code;
+        write_server_error(call.response, failure, part(call).documentation_url());
     }
-    static void add_fields(call& one) {
-        const auto& settings = part(one).settings();
-        if (!one.state.limit)
-            one.state.limit = pipeline::peek_or_unused(one.policies.limiter(), limit_key::of(one.state.client), settings.anonymous_quota,
-                                                       one.state.now);
-        pipeline::add_rate_limit_fields(one.response, *one.state.limit);
-        pipeline::add_transport_security(one.response, settings.auth_url);
-        if (!one.state.pattern.empty()) http::add_cors_fields(settings.cors_origins, one.request, one.response);
-        http::add_request_id(one.response, one.observed().id());
+    static void add_fields(row_call& call) {
+        const auto& settings = part(call).settings();
+        if (!call.state.limit)
+            call.state.limit = pipeline::peek_or_unused(call.policies.limiter(), limit_key::of(call.state.client), settings.anonymous_quota,
+                                                       call.state.now);
+        pipeline::add_rate_limit_fields(call.response, *call.state.limit);
+        pipeline::add_transport_security(call.response, settings.auth_url);
+        if (!call.state.pattern.empty()) http::add_cors_fields(settings.cors_origins, call.request, call.response);
+        http::add_request_id(call.response, call.observed().id());
     }
     static constexpr pipeline::response_form form{&reject, &fail, &add_fields};
 
     // The endpoints.
 
-    static result<progress> respond_metadata(call& one) {
-        one.response.add_prepared_lines(pipeline::json_field_lines);
-        one.response.body() = part(one).metadata();
+    static result<progress> respond_metadata(row_call& call) {
+        call.response.add_prepared_lines(pipeline::json_field_lines);
+        call.response.body() = part(call).metadata();
         return progress::responded;
     }
     static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
 
     /// What a request for tokens names: the refresh token, and the resources. Counts the request.
-    static result<progress> find_grant(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
+    static result<progress> find_grant(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
         if (is_refresh(state.sent) && !state.token) {
-            if (store.may_block() && !one.may_wait()) return progress::waits;
+            if (store.may_block() && !call.may_wait()) return progress::waits;
             auto found = find_refresh_token(store, state);
             if (!found) return std::move(found).error();
             state.token = *std::move(found);
-            if (state.token && (!admit_token(one, state.token->user) || !admit_client(one))) return progress::responded;
+            if (state.token && (!admit_token(call, state.token->user) || !admit_client(call))) return progress::responded;
         }
         if (state.sent.find("grant_type") == "client_credentials" && state.client->type == client_type::confidential &&
-            (!admit_token(one, state.client->owner) || !admit_client(one)))
+            (!admit_token(call, state.client->owner) || !admit_client(call)))
             return progress::responded;
-        if (state.sent.find("grant_type") == device_grant_type && polls_too_soon(one))
-            return refuse(one, {error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."});
-        auto requested = part(one).resources().read(state.sent);
-        if (const auto* unknown = std::get_if<failure>(&requested)) return refuse(one, *unknown);
+        if (state.sent.find("grant_type") == device_grant_type && polls_too_soon(call))
+            return refuse(call, {error_code::slow_down, "The device polls too often. Wait 5 seconds longer each time."});
+        auto requested = part(call).resources().read(state.sent);
+        if (const auto* unknown = std::get_if<failure>(&requested)) return refuse(call, *unknown);
         state.resources = std::get<resource_set>(requested);
         return progress::goes_on;
     }
     /// The user of a refresh token.
-    static result<progress> check_token_user(call& one) {
-        const auto& token = kept(one).token;
+    static result<progress> check_token_user(row_call& call) {
+        const auto& token = kept(call).token;
         if (!token) return progress::goes_on;
-        if (must_wait_for_user(one)) return progress::waits;
-        const auto active = is_active(part(one).sessions(), token->user);
+        if (must_wait_for_user(call)) return progress::waits;
+        const auto active = is_active(part(call).sessions(), token->user);
         if (!active) return active.error();
-        if (!*active) return refuse(one, invalid_refresh_token());
+        if (!*active) return refuse(call, invalid_refresh_token());
         return progress::goes_on;
     }
-    static result<progress> issue(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        const exchange_context exchange{*state.client, part(one).settings(), one.state.now, state.resources,
+    static result<progress> issue(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
+        if (store.may_block() && !call.may_wait()) return progress::waits;
+        const exchange_context exchange{*state.client, part(call).settings(), call.state.now, state.resources,
                                         state.token ? &state.token->scopes : nullptr};
-        auto judged = issue_tokens(state.sent, exchange, store, one.policies.random(), one.policies.scope_checker());
+        auto judged = issue_tokens(state.sent, exchange, store, call.policies.random(), call.policies.scope_checker());
         if (!judged && judged.error().kind == error_kind::too_many_requests)
-            return refuse_for_now(one, judged.error().retry_at, judged.error().message);
+            return refuse_for_now(call, judged.error().retry_at, judged.error().message);
         if (!judged) return std::move(judged).error();
         if (auto* error = std::get_if<failure>(&*judged)) state.refused = std::move(*error);
         else if (auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
-                one.policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, state.client->name,
-                                                     one.state.client, one.state.now});
+                call.policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, state.client->name,
+                                                     call.state.client, call.state.now});
             state.refused = std::move(reused->reason);
         } else state.issued = std::get<token_response>(*std::move(judged));
         return progress::goes_on;
     }
     /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
-    static result<progress> refuse_exchange(call& one) {
-        const auto& refused = kept(one).refused;
+    static result<progress> refuse_exchange(row_call& call) {
+        const auto& refused = kept(call).refused;
         if (!refused) return progress::goes_on;
-        const bool is_guess = kept(one).client->type == client_type::public_client && refused->code == error_code::invalid_grant;
-        if (!is_guess) return refuse(one, *refused);
-        if (count_address(one, true) == progress::waits) return progress::waits;
-        if (one.state.limit->admitted) return refuse(one, *refused);
-        kept(one).noted.error = refused->code;
-        write_rate_limited(one.response,
+        const bool is_guess = kept(call).client->type == client_type::public_client && refused->code == error_code::invalid_grant;
+        if (!is_guess) return refuse(call, *refused);
+        if (count_address(call, true) == progress::waits) return progress::waits;
+        if (call.state.limit->admitted) return refuse(call, *refused);
+        kept(call).noted.error = refused->code;
+        write_rate_limited(call.response,
                            {refused->code, "API rate limit exceeded by requests with invalid codes and tokens. Wait until the time "
                                            "in X-RateLimit-Reset."},
-                           *one.state.limit, one.state.now, part(one).documentation_url());
+                           *call.state.limit, call.state.now, part(call).documentation_url());
         return progress::responded;
     }
     /// The user is known only after the code was redeemed, which cannot be undone. If the lookup fails, the tokens are kept: the API checks
     /// the user again with each request.
-    static result<progress> check_new_user(call& one) {
-        kept_client& state = kept(one);
+    static result<progress> check_new_user(row_call& call) {
+        kept_client& state = kept(call);
         if (!state.issued->new_user) return progress::goes_on;
-        if (must_wait_for_user(one)) return progress::waits;
-        const auto active = is_active(part(one).sessions(), *state.issued->new_user);
-        if (!active) one.observed().report(one.policies, active.error());
+        if (must_wait_for_user(call)) return progress::waits;
+        const auto active = is_active(part(call).sessions(), *state.issued->new_user);
+        if (!active) call.observed().report(call.policies, active.error());
         state.is_disabled = active && !*active;
         return progress::goes_on;
     }
-    static result<progress> respond_tokens(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
+    static result<progress> respond_tokens(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
+        if (store.may_block() && !call.may_wait()) return progress::waits;
         const token_response& issued = *state.issued;
         if (state.is_disabled) {
             if (auto done = revoke(store, state, issued.access_token); !done) return std::move(done).error();
             if (issued.refresh_token)
                 if (auto done = revoke(store, state, *issued.refresh_token); !done) return std::move(done).error();
-            return refuse(one, {error_code::invalid_grant, "The user's account is disabled."});
+            return refuse(call, {error_code::invalid_grant, "The user's account is disabled."});
         }
-        write_tokens(one.response, issued);
+        write_tokens(call.response, issued);
         const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, one.policies.observer(), one.state.now, rows_added);
+        remove_expired(store, call.policies.observer(), call.state.now, rows_added);
         return progress::responded;
     }
     static constexpr step token_steps[]{{http::work_kind::token_endpoint, &find_grant},
@@ -295,12 +295,12 @@ struct client_rules {
                                         {http::work_kind::token_endpoint, &respond_tokens}};
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
-    static result<progress> respond_revocation(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
+    static result<progress> respond_revocation(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
         const auto token = state.sent.find("token");
-        if (!token) return refuse(one, missing_parameter("token"));
-        if (store.may_block() && !one.may_wait()) return progress::waits;
+        if (!token) return refuse(call, missing_parameter("token"));
+        if (store.may_block() && !call.may_wait()) return progress::waits;
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
         result<bool> done = false;
         if (is_refresh_token || is_well_formed(secret_kind::access_token, *token)) done = revoke(store, state, *token);
@@ -308,107 +308,107 @@ struct client_rules {
         if (done && !*done && is_refresh_token) done = revoke(store, state, family_of(*token));
         if (!done) return std::move(done).error();
         // The content is ignored (section 2.2), but some clients expect JSON.
-        one.response.add_prepared_lines(pipeline::json_field_lines);
-        one.response.body() = "{}";
+        call.response.add_prepared_lines(pipeline::json_field_lines);
+        call.response.body() = "{}";
         return progress::responded;
     }
     static constexpr step revocation_steps[]{{http::work_kind::token_endpoint, &respond_revocation}};
 
     /// Reports a token as not active unless it is valid and either the client's own, or an access token and the client is a resource
     /// server.
-    static result<progress> find_token(call& one) {
-        kept_client& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
+    static result<progress> find_token(row_call& call) {
+        kept_client& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
         const auto token = state.sent.find("token");
-        if (!token) return refuse(one, missing_parameter("token"));
+        if (!token) return refuse(call, missing_parameter("token"));
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
             return progress::goes_on;
-        if (store.may_block() && !one.may_wait()) return progress::waits;
+        if (store.may_block() && !call.may_wait()) return progress::waits;
         auto found = store.find_oauth_token(digest_of(*token));
         if (!found) return std::move(found).error();
-        const bool may_introspect = *found && one.state.now < (*found)->expires_at &&
+        const bool may_introspect = *found && call.state.now < (*found)->expires_at &&
                                     ((*found)->application == state.client->id ||
                                      (state.client->type == client_type::resource_server && !(*found)->is_refresh_token));
         if (may_introspect) state.token = *std::move(found);
         return progress::goes_on;
     }
-    static result<progress> respond_introspection(call& one) {
-        auto& token = kept(one).token;
+    static result<progress> respond_introspection(row_call& call) {
+        auto& token = kept(call).token;
         if (token) {
-            if (must_wait_for_user(one)) return progress::waits;
-            const auto active = is_active(part(one).sessions(), token->user);
+            if (must_wait_for_user(call)) return progress::waits;
+            const auto active = is_active(part(call).sessions(), token->user);
             if (!active) return active.error();
             if (!*active) token.reset();
         }
-        write_introspection(one.response, token ? &*token : nullptr, part(one).settings().auth_url, part(one).resources());
+        write_introspection(call.response, token ? &*token : nullptr, part(call).settings().auth_url, part(call).resources());
         return progress::responded;
     }
     static constexpr step introspection_steps[]{{http::work_kind::token_endpoint, &find_token},
                                                 {http::work_kind::sessions, &respond_introspection}};
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
-    static result<progress> respond_device_authorization(call& one) {
-        kept_client& state = kept(one);
-        const auto& settings = part(one).settings();
-        const oauth_store_ref& store = part(one).store();
-        if (store.may_block() && !one.may_wait()) return progress::waits;
-        const auto window = take_device_request(one);
-        if (!window.admitted) return refuse_for_now(one, window.resets_at, "Too many device codes were requested from this address.");
+    static result<progress> respond_device_authorization(row_call& call) {
+        kept_client& state = kept(call);
+        const auto& settings = part(call).settings();
+        const oauth_store_ref& store = part(call).store();
+        if (store.may_block() && !call.may_wait()) return progress::waits;
+        const auto window = take_device_request(call);
+        if (!window.admitted) return refuse_for_now(call, window.resets_at, "Too many device codes were requested from this address.");
         const auto requested = read_device_request(state.sent, *state.client, settings.services);
-        if (const auto* error = std::get_if<failure>(&requested)) return refuse(one, *error);
+        if (const auto* error = std::get_if<failure>(&requested)) return refuse(call, *error);
 
         // A user's code is short enough to be drawn twice.
         constexpr int draws_max = 3;
         for (int draws = 1;; ++draws) {
-            const auto device = tollgate::new_secret(secret_kind::device_code, one.policies.random());
-            const auto user = new_user_code(one.policies.random());
+            const auto device = tollgate::new_secret(secret_kind::device_code, call.policies.random());
+            const auto user = new_user_code(call.policies.random());
             if (!device || !user) return random_source_error();
             auto created = store.create_device_code({.device_digest = digest_of(*device),
                                                      .user_digest = digest_of_user_code(*user),
                                                      .application = state.client->id,
                                                      .scopes = std::get<scope_set>(requested),
-                                                     .requested_from = one.state.client.to_text(),
-                                                     .created_at = one.state.now,
-                                                     .expires_at = one.state.now + settings.oauth.device_code_lifetime});
+                                                     .requested_from = call.state.client.to_text(),
+                                                     .created_at = call.state.now,
+                                                     .expires_at = call.state.now + settings.oauth.device_code_lifetime});
             if (!created && created.error().kind == error_kind::conflict && draws < draws_max) continue;
             if (!created) return std::move(created).error();
-            write_device_response(one.response, {.device_code = *device, .user_code = *user, .settings = settings});
+            write_device_response(call.response, {.device_code = *device, .user_code = *user, .settings = settings});
             break;
         }
-        remove_expired(store, one.policies.observer(), one.state.now, 1);
+        remove_expired(store, call.policies.observer(), call.state.now, 1);
         return progress::responded;
     }
     static constexpr step device_steps[]{{http::work_kind::token_endpoint, &respond_device_authorization}};
 
     /// Responds with an error for the client.
-    static progress refuse(call& one, const failure& failed, http::status status = http::status::bad_request) {
-        kept(one).noted.error = failed.code;
-        write_failure(one.response, {.status = status, .failure = failed, .documentation_url = part(one).documentation_url()});
+    static progress refuse(row_call& call, const failure& failed, http::status status = http::status::bad_request) {
+        kept(call).noted.error = failed.code;
+        write_failure(call.response, {.status = status, .failure = failed, .documentation_url = part(call).documentation_url()});
         return progress::responded;
     }
-    static progress refuse_for_now(call& one, instant retry_at, std::string_view description) {
-        kept(one).noted.error = error_code::temporarily_unavailable;
-        respond_too_many(retry_at, one.state.now, one.response, part(one).documentation_url(), description);
+    static progress refuse_for_now(row_call& call, instant retry_at, std::string_view description) {
+        kept(call).noted.error = error_code::temporarily_unavailable;
+        respond_too_many(retry_at, call.state.now, call.response, part(call).documentation_url(), description);
         return progress::responded;
     }
 
 private:
-    static bool must_wait_for_user(const call& one) noexcept {
-        const session_source_ref& sessions = part(one).sessions();
-        return sessions.knows_active_users() && sessions.may_block() && !one.may_wait();
+    static bool must_wait_for_user(const row_call& call) noexcept {
+        const session_source_ref& sessions = part(call).sessions();
+        return sessions.knows_active_users() && sessions.may_block() && !call.may_wait();
     }
 
-    static limit_decision take_device_request(const call& one) {
-        const auto& settings = part(one).settings().oauth;
-        window_limiter& limiter = part(one).device_limiter();
-        const ip_address& client = one.state.client;
-        auto window = limiter.take(limit_key::of(client), settings.device_requests, one.state.now);
+    static limit_decision take_device_request(const row_call& call) {
+        const auto& settings = part(call).settings().oauth;
+        window_limiter& limiter = part(call).device_limiter();
+        const ip_address& client = call.state.client;
+        auto window = limiter.take(limit_key::of(client), settings.device_requests, call.state.now);
         if (client.is_v4() || !window.admitted) return window;
         const auto site = limit_key::of(tollgate::detail::first_of_network(client, 7)).in("/56");
-        window = limiter.take(site, settings.device_requests_of_site, one.state.now);
+        window = limiter.take(site, settings.device_requests_of_site, call.state.now);
         if (!window.admitted) return window;
         const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
-        return limiter.take(network, settings.device_requests_of_network, one.state.now);
+        return limiter.take(network, settings.device_requests_of_network, call.state.now);
     }
 
     /// Revokes an access or refresh token of the client. Returns true if there was one.
@@ -429,33 +429,34 @@ private:
 
     /// Counts a request for an access token of this user. By the grant: neither a rotated token nor another authorization begins a new
     /// window. False if it has been answered.
-    static bool admit_token(call& one, user_id user) {
-        const auto key = limit_key::of(user).in("tokens of application " + std::to_string(kept(one).client->id.value()));
-        return admit(one, key, part(one).settings().oauth.refreshes,
+    static bool admit_token(row_call& call, user_id user) {
+        const auto key = limit_key::of(user).in("tokens of application " + std::to_string(kept(call).client->id.value()));
+        return admit(call, key, part(call).settings().oauth.refreshes,
                      "Too many requests for access tokens of this user. Use the tokens until they expire.");
     }
     /// Counts a request for an access token by its application. Only one with a valid secret or refresh token: anyone may send the
     /// client_id of a public client.
-    static bool admit_client(call& one) {
-        const application& client = *kept(one).client;
+    static bool admit_client(row_call& call) {
+        const application& client = *kept(call).client;
         const auto key = limit_key::of(client.owner).in("application " + std::to_string(client.id.value()));
-        return admit(one, key, part(one).settings().oauth.refreshes_of_client, "Too many requests for access tokens by this application.");
+        return admit(call, key, part(call).settings().oauth.refreshes_of_client,
+                     "Too many requests for access tokens by this application.");
     }
-    static bool admit(call& one, const limit_key& key, const quota& limit, std::string_view description) {
-        const auto window = part(one).grant_limiter().take(key, limit, one.state.now);
-        if (!window.admitted) refuse_for_now(one, window.resets_at, description);
+    static bool admit(row_call& call, const limit_key& key, const quota& limit, std::string_view description) {
+        const auto window = part(call).grant_limiter().take(key, limit, call.state.now);
+        if (!window.admitted) refuse_for_now(call, window.resets_at, description);
         return window.admitted;
     }
 
     /// Each application has windows of its own, so that another one's polls, which fail, do not delay the device. The window is shorter
     /// than the interval by a second, which the network may take.
-    static bool polls_too_soon(const call& one) {
-        const kept_client& state = kept(one);
+    static bool polls_too_soon(const row_call& call) {
+        const kept_client& state = kept(call);
         const auto code = state.sent.find("device_code");
         if (!code || !is_well_formed(secret_kind::device_code, *code)) return false;
         const auto key = limit_key::of(state.client->owner).in(std::string{*code}.append(state.client->client_id.view()));
-        const quota polls{1, (std::max)(part(one).settings().oauth.device_poll_interval - seconds{1}, seconds{1})};
-        return !part(one).grant_limiter().take(key, polls, one.state.now).admitted;
+        const quota polls{1, (std::max)(part(call).settings().oauth.device_poll_interval - seconds{1}, seconds{1})};
+        return !part(call).grant_limiter().take(key, polls, call.state.now).admitted;
     }
 };
 

@@ -78,17 +78,17 @@ struct device_page {
     const tollgate::policies& policies;
     web::localized_pages pages;
     window_limiter& limiter;  ///< limiter of wrong codes
-    pipeline::call& one;
+    pipeline::row_call& row_call;
     kept_oauth_page& context;
 
     /// Responds, unless the owner of the application has to be looked up first, or the user wants to be signed out.
     void respond() const {
         const parameters& sent = context.sent;
-        const auto url = pages.translate(one.request.target.path);
+        const auto url = pages.translate(row_call.request.target.path);
         if (!context.signed_in)
-            return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), one.response);
-        const device_call call{one.request, sent, *context.signed_in, one.response, url};
-        if (one.request.method == http::method::post) return handle_form(call);
+            return redirect_to_sign_in(with_code(url, parse_user_code(sent.find(user_code_name).value_or(""))), row_call.response);
+        const device_call call{row_call.request, sent, *context.signed_in, row_call.response, url};
+        if (row_call.request.method == http::method::post) return handle_form(call);
         if (const auto result = sent.find(device_result_name)) return show_result(call, *result);
         if (const auto typed = sent.find(device_request_name)) return show_typed_request(call, *typed);
         show_form(call, {});
@@ -96,10 +96,10 @@ struct device_page {
 
     /// Signs the user out. After the next sign-in, the browser returns to this page with the same code.
     void sign_out() const {
-        const auto ended = sessions.sign_out(one.request, one.state.now, one.response);
-        if (!ended) return respond_error(ended.error(), one.response);
+        const auto ended = sessions.sign_out(row_call.request, row_call.state.now, row_call.response);
+        if (!ended) return respond_error(ended.error(), row_call.response);
         const auto code = parse_user_code(context.sent.find(user_code_name).value_or(""));
-        redirect_to_sign_in(with_code(pages.translate(one.request.target.path), code), one.response);
+        redirect_to_sign_in(with_code(pages.translate(row_call.request.target.path), code), row_call.response);
     }
 
 private:
@@ -146,22 +146,22 @@ private:
         const auto key = limit_key::of(call.signed_in.user);
         // The form token of a decision is bound to the code, so that it is not a guess.
         const bool may_be_guess = !decides || !is_valid;
-        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, one.state.now);
+        const auto window = limiter.peek(key, settings.oauth.user_code_attempts, row_call.state.now);
         if (window.remaining == 0 && may_be_guess) return refuse_attempt(call, window);
         const auto found = find_code(*code);
         if (!found) return respond_error(found.error(), call.response);
         if (*found && !may_be_guess) return answer(call, **found, decided);
         const bool is_pending =
-            *found && (*found)->state == device_code_state::pending && !has_expired(**found, one.state.now);
+            *found && (*found)->state == device_code_state::pending && !has_expired(**found, row_call.state.now);
         if (is_pending && !notice.empty()) return show_request(call, *code, **found, notice, with_code(call.url, code));
         if (is_pending) return redirect_to_request(call, *code);
-        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, one.state.now));
+        if (may_be_guess) static_cast<void>(limiter.take(key, settings.oauth.user_code_attempts, row_call.state.now));
         show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
     }
 
     void refuse_attempt(const device_call& call, const limit_decision& window) const {
-        http::add_retry_after(call.response, window.resets_at - one.state.now);
-        const auto wait = std::chrono::ceil<seconds>(window.resets_at - one.state.now);
+        http::add_retry_after(call.response, window.resets_at - row_call.state.now);
+        const auto wait = std::chrono::ceil<seconds>(window.resets_at - row_call.state.now);
         const auto text = fill_in(pages.texts().device.too_many, web::duration_text(wait, pages.texts().sign_in.durations));
         show_fault(call, text, http::status::too_many_requests);
     }
@@ -195,19 +195,19 @@ private:
 
     /// Displays the form if this session has not entered a code recently; otherwise the decision, if there is one.
     void show_typed_request(const device_call& call, std::string_view sealed) const {
-        const auto text = web::open_sealed(call.signed_in, sealed, one.state.now);
+        const auto text = web::open_sealed(call.signed_in, sealed, row_call.state.now);
         const auto code = text ? parse_user_code(*text) : std::nullopt;
         if (!code) return show_form(call, {});
         const auto found = find_code(*code);
         if (!found) return respond_error(found.error(), call.response);
-        if (!*found || has_expired(**found, one.state.now)) return show_fault(call, pages.texts().device.unknown, http::status::ok);
+        if (!*found || has_expired(**found, row_call.state.now)) return show_fault(call, pages.texts().device.unknown, http::status::ok);
         const auto own_url = with_code(call.url, code).append("&").append(device_request_name).append("=").append(sealed);
         if ((*found)->state == device_code_state::pending) return show_request(call, *code, **found, {}, own_url);
         const device_decision same{.user_digest = digest_of_user_code(*code),
                                    .user = call.signed_in.user,
                                    .answer = (*found)->state,
                                    .redirect = {},
-                                   .now = one.state.now};
+                                   .now = row_call.state.now};
         respond_result(call, *find_device_result(device_result_of({false, (*found)->state, (*found)->answered_by}, same),
                                                  pages.texts().device),
                        own_url);
@@ -274,14 +274,14 @@ private:
                                        .user = call.signed_in.user,
                                        .answer = decided == decision::allow ? device_code_state::approved : device_code_state::denied,
                                        .redirect = std::string{device_grant_type},
-                                       .now = one.state.now};
+                                       .now = row_call.state.now};
         const auto answered = store.answer_device_code(decision);
         const bool is_gone = answered ? !*answered : answered.error().kind == error_kind::not_found;  // expired or deleted in the meantime
         if (is_gone) return show_fault(call, pages.texts().device.unknown, http::status::unprocessable_content);
         if (!answered) return respond_error(answered.error(), call.response);
         if (client && (*answered)->is_new) report_granted(call, client->name);
         redirect_to_result(call, device_result_of(**answered, decision));
-        oauth::remove_expired(store, policies.observer(), one.state.now, 1);
+        oauth::remove_expired(store, policies.observer(), row_call.state.now, 1);
     }
 
     /// The name of the result is encrypted for the session, so that no link shows a result that there was not.
@@ -293,7 +293,7 @@ private:
     void redirect_to_sealed(const device_call& call, std::string url, std::string_view text) const {
         web::seal_nonce nonce;
         if (!policies.random().fill(nonce)) return respond_error(random_source_error(), call.response);
-        const auto sealed = web::seal(call.signed_in, text, nonce, one.state.now);
+        const auto sealed = web::seal(call.signed_in, text, nonce, row_call.state.now);
         if (!sealed) return respond_error(internal_error("a part of the device page's URL could not be sealed"), call.response);
         if (const auto redirected = web::respond_see_other(call.response, pages.site(), url.append(*sealed)); !redirected)
             respond_error(redirected.error(), call.response);
@@ -301,7 +301,7 @@ private:
 
     /// The form if it is not a recent result of this session.
     void show_result(const device_call& call, std::string_view sealed) const {
-        const auto name = web::open_sealed(call.signed_in, sealed, one.state.now);
+        const auto name = web::open_sealed(call.signed_in, sealed, row_call.state.now);
         const message_texts* const texts = name ? find_device_result(*name, pages.texts().device) : nullptr;
         if (texts == nullptr) return show_form(call, {});
         respond_result(call, *texts, call.url + "?" + std::string{device_result_name} + "=" + std::string{sealed});
@@ -317,7 +317,7 @@ private:
 
     void report_granted(const device_call& call, std::string client_name) const {
         policies.observer().on_activity({activity_kind::access_granted, call.signed_in.user, std::move(client_name),
-                                         one.state.client, one.state.now});
+                                         row_call.state.client, row_call.state.now});
     }
 
     [[nodiscard]] page_frame make_frame(const device_call& call) const {
@@ -329,11 +329,11 @@ private:
     }
 
     [[nodiscard]] result<std::string> new_form_token(const device_call& call, std::string_view purpose, std::string_view text) const {
-        return web::new_form_token({call.signed_in, purpose, text}, policies.random(), one.state.now);
+        return web::new_form_token({call.signed_in, purpose, text}, policies.random(), row_call.state.now);
     }
 
     void respond_error(const error& error, http::response& response) const {
-        respond_error_page(error, pages, policies, one.observed(), response);
+        respond_error_page(error, pages, policies, row_call.observed(), response);
     }
 };
 

@@ -46,7 +46,7 @@ public:
     [[nodiscard]] bool serves(const http::request& request) const noexcept override {
         return paths_.find(request.target.path) != endpoint::none || renderer().site().find_asset(request.target.path) != nullptr;
     }
-    TOLLGATE_DECL void find_row(pipeline::call& one) const override;
+    TOLLGATE_DECL void find_row(pipeline::row_call& call) const override;
     [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_row_; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept override;

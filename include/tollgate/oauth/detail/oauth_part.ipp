@@ -110,34 +110,34 @@ TOLLGATE_COLD void oauth_part::make_rows() {
     add_page_rows(endpoint::device_page, oauth_page_rules::device_get_steps, oauth_page_rules::device_post_steps);
 }
 
-TOLLGATE_DECL void oauth_part::find_row(pipeline::call& one) const {
-    const std::string_view path = one.request.target.path;
+TOLLGATE_DECL void oauth_part::find_row(pipeline::row_call& call) const {
+    const std::string_view path = call.request.target.path;
     const endpoint which = paths_.find(path);
     if (which == endpoint::none) {
-        if (find_asset_row(one)) return;
-        if (paths_.is_page_path(path)) return find_unknown_row(one);
-        one.state.row = &unknown_row_;
-        one.state.no_row = pipeline::no_such_resource;
+        if (find_asset_row(call)) return;
+        if (paths_.is_page_path(path)) return find_unknown_row(call);
+        call.state.row = &unknown_row_;
+        call.state.no_row = pipeline::no_such_resource;
         return;
     }
     const endpoint_rows& rows = rows_[static_cast<std::size_t>(which)];
     bool is_redirect = false;
     if (is_page(which)) {
-        auto& kept = one.kept<kept_oauth_page>();
+        auto& kept = call.kept<kept_oauth_page>();
         kept.endpoint = which;
         const auto at = renderer().find(path);
         is_redirect = !at || at->language == nullptr;
         // The language that the application requests with `ui_locales`, or else that of the path or the browser.
-        kept.language = &renderer().language_of(one.request);
-        if (one.request.target.query.find("ui_locales=") != std::string_view::npos)
-            if (const auto query = http::parse_form(one.request.target.query))
+        kept.language = &renderer().language_of(call.request);
+        if (call.request.target.query.find("ui_locales=") != std::string_view::npos)
+            if (const auto query = http::parse_form(call.request.target.query))
                 if (const auto found = web::ui_language(query->value_of("ui_locales"), renderer().language_tags()))
                     kept.language = &renderer().languages()[*found];
     } else if (which != endpoint::metadata) {
-        one.kept<kept_client>().endpoint = which;
+        call.kept<kept_client>().endpoint = which;
     }
     const auto get = is_redirect ? &rows.redirect : &rows.get;
-    pipeline::find_by_method(one,
+    pipeline::find_by_method(call,
                              {{http::method::get, rows.methods.contains(http::method::get) ? get : nullptr},
                               {http::method::post, rows.methods.contains(http::method::post) && !is_redirect ? &rows.post : nullptr},
                               {http::method::delete_, rows.methods.contains(http::method::delete_) ? &rows.remove : nullptr}},

@@ -31,55 +31,55 @@ namespace tollgate::inline v0::oauth {
 
 /// The functions of the rows of the pages of OAuth. They are open to all, because an error of an application is shown before the sign-in.
 struct oauth_page_rules {
-    using call = pipeline::call;
+    using row_call = pipeline::row_call;
     using progress = pipeline::progress;
     using step = pipeline::step;
 
-    static kept_oauth_page& kept(const call& one) noexcept { return static_cast<kept_oauth_page&>(*one.state.kept); }
-    static const oauth_part& part(const call& one) noexcept { return one.part<oauth_part>(); }
+    static kept_oauth_page& kept(const row_call& call) noexcept { return static_cast<kept_oauth_page&>(*call.state.kept); }
+    static const oauth_part& part(const row_call& call) noexcept { return call.part<oauth_part>(); }
 
-    static progress count(call& one) {
-        const auto key = limit_key::of(one.state.client);
-        const quota& allowed = part(one).settings().oauth.page_requests;
-        window_limiter& limiter = part(one).page_limiter();
-        const bool counts = pipeline::is_counted(one.state);
-        one.state.limit = counts ? limiter.take(key, allowed, one.state.now) : limiter.peek(key, allowed, one.state.now);
+    static progress count(row_call& call) {
+        const auto key = limit_key::of(call.state.client);
+        const quota& allowed = part(call).settings().oauth.page_requests;
+        window_limiter& limiter = part(call).page_limiter();
+        const bool counts = pipeline::is_counted(call.state);
+        call.state.limit = counts ? limiter.take(key, allowed, call.state.now) : limiter.peek(key, allowed, call.state.now);
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule page_limit{&count};
 
-    static void fail(call& one, const error& failure) {
+    static void fail(row_call& call, const error& failure) {
         const auto status = status_of_server_error(failure);
-        one.response.clear();
-        http::add_retry_after(one.response, status);
-        web::page_part::pages_for(one).respond_status(one.response, status);
+        call.response.clear();
+        http::add_retry_after(call.response, status);
+        web::page_part::pages_for(call).respond_status(call.response, status);
     }
     static constexpr pipeline::response_form form{&web::page_part::reject, &fail, &web::page_part::add_fields};
 
     /// From a path that names no language, or the published one in which there are no texts.
-    static result<progress> redirect_to_language(call& one) {
-        const auto pages = web::page_part::pages_for(one);
-        auto path = one.request.target.path.substr(pages.site().root.size());
+    static result<progress> redirect_to_language(row_call& call) {
+        const auto pages = web::page_part::pages_for(call);
+        auto path = call.request.target.path.substr(pages.site().root.size());
         if (http::detail::is_below(path, published_language)) path.remove_prefix(published_language.size());
         auto url = pages.url(path);
         if (!url.ends_with('/')) url.push_back('/');
-        if (one.request.target.has_query) url.append("?").append(one.request.target.query);
-        one.response.add("Vary", "Accept-Language");
-        if (!web::respond_see_other(one.response, pages.site(), url)) return one.reject({http::status::bad_request, {}});
+        if (call.request.target.has_query) url.append("?").append(call.request.target.query);
+        call.response.add("Vary", "Accept-Language");
+        if (!web::respond_see_other(call.response, pages.site(), url)) return call.reject({http::status::bad_request, {}});
         return progress::responded;
     }
     static constexpr step redirect_steps[]{{http::work_kind::other, &redirect_to_language}};
 
     /// The parameters of the form or the query. A form without any token is not from this site.
-    static result<progress> read_parameters(call& one) {
-        kept_oauth_page& state = kept(one);
-        if (one.request.method == http::method::post) {
+    static result<progress> read_parameters(row_call& call) {
+        kept_oauth_page& state = kept(call);
+        if (call.request.method == http::method::post) {
             state.sent = parameters{state.form};
             if (state.endpoint != endpoint::device_page && !state.sent.holds(web::form_token_name))
-                return one.reject({http::status::forbidden, {}});
+                return call.reject({http::status::forbidden, {}});
         } else {
-            auto read = parameters::from_form(one.request.target.query);
-            if (std::holds_alternative<failure>(read)) return one.reject({http::status::bad_request, {}});
+            auto read = parameters::from_form(call.request.target.query);
+            if (std::holds_alternative<failure>(read)) return call.reject({http::status::bad_request, {}});
             state.sent = std::get<parameters>(std::move(read));
         }
         if (state.endpoint != endpoint::device_page) state.noted.note_client(state.sent.find("client_id").value_or(""));
@@ -88,79 +88,79 @@ struct oauth_page_rules {
 
     // The authorization pages.
 
-    static result<progress> find_client(call& one) {
-        kept_oauth_page& state = kept(one);
-        const oauth_store_ref& store = part(one).store();
+    static result<progress> find_client(row_call& call) {
+        kept_oauth_page& state = kept(call);
+        const oauth_store_ref& store = part(call).store();
         state.client_id = client_id_of(state.sent);
         if (!state.client_id) return progress::goes_on;
-        if (store.may_block() && !one.may_wait()) return progress::waits;
+        if (store.may_block() && !call.may_wait()) return progress::waits;
         auto found = store.find_application(*state.client_id);
         if (!found) return std::move(found).error();
         state.client = *std::move(found);
         return progress::goes_on;
     }
-    static result<progress> check_owner(call& one) {
-        kept_oauth_page& state = kept(one);
+    static result<progress> check_owner(row_call& call) {
+        kept_oauth_page& state = kept(call);
         if (!state.client || state.client->type == client_type::resource_server) return progress::goes_on;
-        const session_source_ref& sessions = part(one).sessions();
+        const session_source_ref& sessions = part(call).sessions();
         const bool asks = sessions.knows_active_users() && !state.client->suspended && state.client->owner != no_owner;
-        if (asks && sessions.may_block() && !one.may_wait()) return progress::waits;
+        if (asks && sessions.may_block() && !call.may_wait()) return progress::waits;
         const auto stopped = is_stopped(*state.client, [&](user_id user) { return is_active(sessions, user); });
         if (!stopped) return stopped.error();
         state.is_stopped = *stopped;
         return progress::goes_on;
     }
-    static result<progress> fetch_document(call& one) {
-        kept_oauth_page& state = kept(one);
-        client_documents& documents = part(one).documents();
+    static result<progress> fetch_document(row_call& call) {
+        kept_oauth_page& state = kept(call);
+        client_documents& documents = part(call).documents();
         const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
         if (!state.client_id || !has_document || state.is_stopped || !documents.may_hold(*state.client_id)) return progress::goes_on;
-        if (!one.may_wait() && documents.needs_fetch(*state.client_id, one.state.now)) return progress::waits;
-        state.described = documents.find(*state.client_id, one.state.client, one.state.now);
+        if (!call.may_wait() && documents.needs_fetch(*state.client_id, call.state.now)) return progress::waits;
+        state.described = documents.find(*state.client_id, call.state.client, call.state.now);
         if (state.client)
             if (auto* described = std::get_if<application>(&*state.described)) described->id = state.client->id;
         return progress::goes_on;
     }
     /// The request, checked against its application.
-    static judged_request judge_request(const call& one) {
-        kept_oauth_page& state = kept(one);
+    static judged_request judge_request(const row_call& call) {
+        kept_oauth_page& state = kept(call);
         if (!state.client_id) return page_failure::missing_client_id;
         if (state.client && state.client->type == client_type::resource_server) return page_failure::unknown_client;
         if (state.is_stopped) return page_failure::stopped_client;
-        const auto& services = part(one).settings().services;
+        const auto& services = part(call).settings().services;
         const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
-        if (!has_document) return judge_request_of(*state.client, state.sent, services, part(one).resources());
+        if (!has_document) return judge_request_of(*state.client, state.sent, services, part(call).resources());
         if (!state.described) return page_failure::unknown_client;
         if (const auto* failed = std::get_if<document_failure>(&*state.described)) return *failed;
-        return judge_request_of(std::get<application>(*state.described), state.sent, services, part(one).resources());
+        return judge_request_of(std::get<application>(*state.described), state.sent, services, part(call).resources());
     }
-    static authorization_page page_of(call& one) {
-        const oauth_part& at = part(one);
+    static authorization_page page_of(row_call& call) {
+        const oauth_part& at = part(call);
         return {.settings = at.settings(),
                 .sessions = at.sessions(),
                 .store = at.store(),
-                .policies = one.policies,
+                .policies = call.policies,
                 .resources = at.resources(),
-                .pages = web::page_part::pages_for(one),
+                .pages = web::page_part::pages_for(call),
                 .form_cookie = at.form_cookie(),
-                .one = one,
-                .context = kept(one)};
+                .row_call = call,
+                .context = kept(call)};
     }
     /// A form with sign-in computes a slow hash of the password.
-    static result<progress> sign_in(call& one) {
-        const bool signs_in = part(one).sessions().signs_in() && kept(one).sent.holds(web::login_name);
-        if (signs_in && !one.may_wait()) return progress::waits;
-        return page_of(one).sign_in(judge_request(one)) ? progress::responded : progress::goes_on;
+    static result<progress> sign_in(row_call& call) {
+        const bool signs_in = part(call).sessions().signs_in() && kept(call).sent.holds(web::login_name);
+        if (signs_in && !call.may_wait()) return progress::waits;
+        return page_of(call).sign_in(judge_request(call)) ? progress::responded : progress::goes_on;
     }
-    static result<progress> respond_authorization(call& one) {
-        auto judged = judge_request(one);
-        if (std::holds_alternative<authorization_request>(judged) && must_wait_for_store(one)) return progress::waits;
-        page_of(one).respond(std::move(judged));
-        return kept(one).wants_sign_out ? progress::goes_on : progress::responded;
+    static result<progress> respond_authorization(row_call& call) {
+        auto judged = judge_request(call);
+        if (std::holds_alternative<authorization_request>(judged) && must_wait_for_store(call)) return progress::waits;
+        page_of(call).respond(std::move(judged));
+        return kept(call).wants_sign_out ? progress::goes_on : progress::responded;
     }
-    static result<progress> sign_out(call& one) {
-        if (must_wait_for_sessions(one)) return progress::waits;
-        page_of(one).sign_out(judge_request(one));
+    static result<progress> sign_out(row_call& call) {
+        if (must_wait_for_sessions(call)) return progress::waits;
+        page_of(call).sign_out(judge_request(call));
         return progress::responded;
     }
     static constexpr step get_steps[]{{http::work_kind::other, &read_parameters},
@@ -184,38 +184,38 @@ struct oauth_page_rules {
 
     // The page of devices. It is called again when the owner of the application was looked up.
 
-    static device_page device_page_of(call& one) {
-        const oauth_part& at = part(one);
+    static device_page device_page_of(row_call& call) {
+        const oauth_part& at = part(call);
         return {.settings = at.settings(),
                 .sessions = at.sessions(),
                 .store = at.store(),
-                .policies = one.policies,
-                .pages = web::page_part::pages_for(one),
+                .policies = call.policies,
+                .pages = web::page_part::pages_for(call),
                 .limiter = at.device_limiter(),
-                .one = one,
-                .context = kept(one)};
+                .row_call = call,
+                .context = kept(call)};
     }
-    static result<progress> respond_device(call& one) {
-        kept_oauth_page& state = kept(one);
+    static result<progress> respond_device(row_call& call) {
+        kept_oauth_page& state = kept(call);
         if (state.wants_sign_out) return progress::goes_on;
-        if (must_wait_for_store(one)) return progress::waits;
+        if (must_wait_for_store(call)) return progress::waits;
         const bool was_owner_known = state.owner.has_value();
-        device_page_of(one).respond();
+        device_page_of(call).respond();
         const bool asks = state.wants_sign_out || (state.owner && !was_owner_known);
         return asks ? progress::goes_on : progress::responded;
     }
-    static result<progress> check_device_owner(call& one) {
-        kept_oauth_page& state = kept(one);
+    static result<progress> check_device_owner(row_call& call) {
+        kept_oauth_page& state = kept(call);
         if (!state.owner) return progress::goes_on;
-        if (must_wait_for_sessions(one)) return progress::waits;
-        const auto active = is_active(part(one).sessions(), *state.owner);
+        if (must_wait_for_sessions(call)) return progress::waits;
+        const auto active = is_active(part(call).sessions(), *state.owner);
         if (!active) return active.error();
         state.is_stopped = !*active;
         return progress::goes_on;
     }
-    static result<progress> sign_out_of_device_page(call& one) {
-        if (must_wait_for_sessions(one)) return progress::waits;
-        device_page_of(one).sign_out();
+    static result<progress> sign_out_of_device_page(row_call& call) {
+        if (must_wait_for_sessions(call)) return progress::waits;
+        device_page_of(call).sign_out();
         return progress::responded;
     }
     static constexpr step device_get_steps[]{{http::work_kind::other, &read_parameters},
@@ -243,8 +243,8 @@ struct oauth_page_rules {
     }
 
 private:
-    static bool must_wait_for_store(const call& one) noexcept { return !one.may_wait() && part(one).store().may_block(); }
-    static bool must_wait_for_sessions(const call& one) noexcept { return !one.may_wait() && part(one).sessions().may_block(); }
+    static bool must_wait_for_store(const row_call& call) noexcept { return !call.may_wait() && part(call).store().may_block(); }
+    static bool must_wait_for_sessions(const row_call& call) noexcept { return !call.may_wait() && part(call).sessions().may_block(); }
 };
 
 }  // namespace tollgate::oauth

@@ -10,11 +10,11 @@ namespace tollgate::inline v0::oauth {
 
 /// The functions of the rows where applications register themselves (RFC 7591), read their registration and delete it (RFC 7592).
 struct registration_rules {
-    using call = pipeline::call;
+    using row_call = pipeline::row_call;
     using progress = pipeline::progress;
 
     // The callers have the initial access token, if the settings want one.
-    TOLLGATE_DECL static void read_initial_token(call& one);
+    static TOLLGATE_DECL void read_initial_token(row_call& call);
     static constexpr pipeline::caller_rule new_applications{.in_body = false,
                                                             .work = http::work_kind::other,
                                                             .read = &read_initial_token,
@@ -23,8 +23,8 @@ struct registration_rules {
                                                             .user_work = http::work_kind::other,
                                                             .find_user = nullptr};
     // The callers have the token of their registration.
-    TOLLGATE_DECL static void read_registration_token(call& one);
-    TOLLGATE_DECL static progress find_registration(call& one);
+    static TOLLGATE_DECL void read_registration_token(row_call& call);
+    static TOLLGATE_DECL progress find_registration(row_call& call);
     static constexpr pipeline::caller_rule registered_applications{.in_body = false,
                                                                    .work = http::work_kind::credentials,
                                                                    .read = &read_registration_token,
@@ -33,18 +33,18 @@ struct registration_rules {
                                                                    .user_work = http::work_kind::other,
                                                                    .find_user = nullptr};
     /// Counts a wrong token against the window of the client's address, like a wrong client secret.
-    TOLLGATE_DECL static progress count(call& one);
+    static TOLLGATE_DECL progress count(row_call& call);
     static constexpr pipeline::limit_rule wrong_tokens{&count};
 
-    TOLLGATE_DECL static progress check_body(call& one);
+    static TOLLGATE_DECL progress check_body(row_call& call);
     static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &check_body, .read = nullptr};
 
-    TOLLGATE_DECL static void reject(call& one, const pipeline::rejection& reason);
+    static TOLLGATE_DECL void reject(row_call& call, const pipeline::rejection& reason);
     static constexpr pipeline::response_form form{&reject, &client_rules::fail, &client_rules::add_fields};
 
-    TOLLGATE_DECL static result<progress> create(call& one);
-    TOLLGATE_DECL static result<progress> respond(call& one);
-    TOLLGATE_DECL static result<progress> remove(call& one);
+    static TOLLGATE_DECL result<progress> create(row_call& call);
+    static TOLLGATE_DECL result<progress> respond(row_call& call);
+    static TOLLGATE_DECL result<progress> remove(row_call& call);
     static constexpr pipeline::step create_steps[]{{http::work_kind::token_endpoint, &create}};
     static constexpr pipeline::step get_steps[]{{http::work_kind::other, &respond}};
     static constexpr pipeline::step delete_steps[]{{http::work_kind::token_endpoint, &remove}};

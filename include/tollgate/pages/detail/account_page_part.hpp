@@ -28,7 +28,7 @@ public:
                                     const session_source_ref& sessions, tollgate::policies&& policies, any_page_theme&& theme);
 
     [[nodiscard]] TOLLGATE_DECL bool serves(const http::request& request) const noexcept override;
-    TOLLGATE_DECL void find_row(pipeline::call& one) const override;
+    TOLLGATE_DECL void find_row(pipeline::row_call& call) const override;
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept override;
 
     /// The paths for `http::site`.

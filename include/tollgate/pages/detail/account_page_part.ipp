@@ -19,88 +19,88 @@ namespace tollgate::inline v0::pages {
 
 /// The functions of the rows of account pages.
 struct account_page_rules {
-    using call = pipeline::call;
+    using row_call = pipeline::row_call;
     using progress = pipeline::progress;
     using step = pipeline::step;
 
-    static kept_page& kept(const call& one) noexcept { return static_cast<kept_page&>(*one.state.kept); }
-    static page_environment& environment(const call& one) noexcept { return one.part<account_page_part>().environment_; }
+    static kept_page& kept(const row_call& call) noexcept { return static_cast<kept_page&>(*call.state.kept); }
+    static page_environment& environment(const row_call& call) noexcept { return call.part<account_page_part>().environment_; }
 
-    static progress count(call& one) {
-        web::page_part::count_in(environment(one).limiter, environment(one).settings.pages.requests, one);
+    static progress count(row_call& call) {
+        web::page_part::count_in(environment(call).limiter, environment(call).settings.pages.requests, call);
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule page_limit{&count};
 
     // Without a session, a page leads to the sign-in page.
-    static void reject(call& one, const pipeline::rejection& reason) {
+    static void reject(row_call& call, const pipeline::rejection& reason) {
         if (reason.status == http::status::unauthorized) {
-            if (const auto led = redirect_to_sign_in(one); !led) web::page_part::fail(one, led.error());
+            if (const auto led = redirect_to_sign_in(call); !led) web::page_part::fail(call, led.error());
             return;
         }
         // Over plain http, browsers do not say that a form of an https site was sent from that site. Other forms need a session, which
         // such a browser does not have.
-        if (one.state.is_cross_site && kept(one).which == page::sign_in) {
-            const auto pages = web::page_part::pages_for(one);
+        if (call.state.is_cross_site && kept(call).which == page::sign_in) {
+            const auto pages = web::page_part::pages_for(call);
             const message_texts& texts = pages.texts().sign_in.other_address;
             const auto explanation = fill_in(texts.explanation, pages.site().origin);
-            return pages.respond_message(one.response, reason.status, {texts.heading, explanation});
+            return pages.respond_message(call.response, reason.status, {texts.heading, explanation});
         }
-        web::page_part::reject(one, reason);
+        web::page_part::reject(call, reason);
     }
     static constexpr pipeline::response_form form{&reject, &web::page_part::fail, &web::page_part::add_fields};
 
-    static result<progress> redirect_to_sign_in(call& one) {
-        const page which = kept(one).which;
-        const auto url_of = [&](page target) { return environment(one).url_of(target, *kept(one).language); };
-        const bool is_posted = one.request.method == http::method::post;
+    static result<progress> redirect_to_sign_in(row_call& call) {
+        const page which = kept(call).which;
+        const auto url_of = [&](page target) { return environment(call).url_of(target, *kept(call).language); };
+        const bool is_posted = call.request.method == http::method::post;
         // A form that was submitted twice has signed out.
-        if (which == page::sign_out) return web::page_part::redirect(one, signed_out_url(url_of(page::sign_in), is_posted));
-        const session_source_ref& sessions = environment(one).sessions;
+        if (which == page::sign_out) return web::page_part::redirect(call, signed_out_url(url_of(page::sign_in), is_posted));
+        const session_source_ref& sessions = environment(call).sessions;
         auto return_to = url_of(which);
         if (is_posted) return_to.append("?").append(done_name).append("=").append(signed_out_done);
-        else if (one.request.target.has_query) return_to.append("?").append(one.request.target.query);
+        else if (call.request.target.has_query) return_to.append("?").append(call.request.target.query);
         auto url = sessions.sign_in_url(return_to);
         // Encoded once more, a long query may not fit in a request target. It can only name a part of the page.
         if (url.size() > limits::target_bytes_max) url = sessions.sign_in_url(url_of(which));
-        return web::page_part::redirect(one, url);
+        return web::page_part::redirect(call, url);
     }
 
     /// To a page's path in the reader's language, with a final slash.
-    static result<progress> redirect_to_page(call& one) {
-        const kept_page& state = kept(one);
-        if (state.is_language_missing) one.response.add("Vary", "Accept-Language");
-        if (state.which == page::start) return web::page_part::redirect(one, environment(one).url_of(page::overview, *state.language));
-        auto url = environment(one).url_of(state.which, *state.language);
-        if (one.request.target.has_query) url.append("?").append(one.request.target.query);
-        return web::page_part::redirect(one, url);
+    static result<progress> redirect_to_page(row_call& call) {
+        const kept_page& state = kept(call);
+        if (state.is_language_missing) call.response.add("Vary", "Accept-Language");
+        if (state.which == page::start) return web::page_part::redirect(call, environment(call).url_of(page::overview, *state.language));
+        auto url = environment(call).url_of(state.which, *state.language);
+        if (call.request.target.has_query) url.append("?").append(call.request.target.query);
+        return web::page_part::redirect(call, url);
     }
-    static result<progress> redirect_to_change_password(call& one) {
-        one.response.add("Vary", "Accept-Language");
-        return web::page_part::redirect(one, environment(one).url_of(page::security, *kept(one).language));
+    static result<progress> redirect_to_change_password(row_call& call) {
+        call.response.add("Vary", "Accept-Language");
+        return web::page_part::redirect(call, environment(call).url_of(page::security, *kept(call).language));
     }
 
     // What the directory and the limiter say of the user.
 
-    static result<progress> read_accounts(call& one) {
-        const page_environment& pages = environment(one);
-        if (pages.users.may_block() && !one.may_wait()) return progress::waits;
+    static result<progress> read_accounts(row_call& call) {
+        const page_environment& pages = environment(call);
+        if (pages.users.may_block() && !call.may_wait()) return progress::waits;
         for (const service& at : pages.settings.services.services()) {
-            auto accounts = pages.users.accounts_of(kept(one).signed_in->user, at.name.view());
+            auto accounts = pages.users.accounts_of(kept(call).signed_in->user, at.name.view());
             if (!accounts) return std::move(accounts).error();
-            for (account& each : *accounts) kept(one).user.accounts.emplace_back(at.name, std::move(each));
+            for (account& each : *accounts) kept(call).user.accounts.emplace_back(at.name, std::move(each));
         }
         return progress::goes_on;
     }
-    static result<progress> read_overview(call& one) {
-        const page_environment& pages = environment(one);
-        if (pages.users.may_block() && !one.may_wait()) return progress::waits;
-        user_data& user = kept(one).user;
-        const user_id id = kept(one).signed_in->user;
+    static result<progress> read_overview(row_call& call) {
+        const page_environment& pages = environment(call);
+        if (pages.users.may_block() && !call.may_wait()) return progress::waits;
+        user_data& user = kept(call).user;
+        const user_id id = kept(call).signed_in->user;
         auto owned = pages.users.balance_of(id);
         if (!owned) return std::move(owned).error();
         user.owned = *std::move(owned);
-        if (auto read = read_accounts(one); !read) return read;
+        if (auto read = read_accounts(call); !read) return read;
         const auto own = pages.users.quota_of(id);
         if (!own) return own.error();
         user.allowed = own->value_or(pages.settings.user_quota);
@@ -110,67 +110,67 @@ struct account_page_rules {
         return progress::goes_on;
     }
     /// Reads the window of the user's requests, unless the limiter uses others.
-    static result<progress> read_window(call& one) {
-        const rate_limiter_ref& limiter = one.policies.limiter();
-        user_data& user = kept(one).user;
+    static result<progress> read_window(row_call& call) {
+        const rate_limiter_ref& limiter = call.policies.limiter();
+        user_data& user = kept(call).user;
         if (user.allowed.window == seconds{0} || limiter.chooses_windows()) return progress::goes_on;
-        if (limiter.may_block() && !one.may_wait()) return progress::waits;
-        user.window = limiter.peek(limit_key::of(kept(one).signed_in->user), user.allowed, one.state.now);
+        if (limiter.may_block() && !call.may_wait()) return progress::waits;
+        user.window = limiter.peek(limit_key::of(kept(call).signed_in->user), user.allowed, call.state.now);
         return progress::goes_on;
     }
-    static result<progress> read_activities(call& one) {
-        const page_environment& pages = environment(one);
-        if (pages.users.may_block() && !one.may_wait()) return progress::waits;
-        auto activities = pages.users.activity_of(kept(one).signed_in->user, activities_shown_max);
+    static result<progress> read_activities(row_call& call) {
+        const page_environment& pages = environment(call);
+        if (pages.users.may_block() && !call.may_wait()) return progress::waits;
+        auto activities = pages.users.activity_of(kept(call).signed_in->user, activities_shown_max);
         if (!activities) return std::move(activities).error();
-        kept(one).user.activities = *std::move(activities);
+        kept(call).user.activities = *std::move(activities);
         return progress::goes_on;
     }
 
     /// Calls the page. `may_block`: what it calls may block.
-    static result<progress> respond(call& one, bool may_block) {
-        if (may_block && !one.may_wait()) return progress::waits;
-        kept_page& state = kept(one);
-        auto query = http::parse_form(one.request.target.query);
+    static result<progress> respond(row_call& call, bool may_block) {
+        if (may_block && !call.may_wait()) return progress::waits;
+        kept_page& state = kept(call);
+        auto query = http::parse_form(call.request.target.query);
         const http::form_fields sent_query = query ? *std::move(query) : http::form_fields{{}};  // none if it is malformed
-        const bool is_posted = one.request.method == http::method::post;
+        const bool is_posted = call.request.method == http::method::post;
         auto done = [&] {
             if (state.which == page::sign_in)
-                return respond_sign_in(environment(one),
-                                       {*state.language, one.request, is_posted ? state.form : sent_query, state.signed_in.has_value(),
-                                        one.state.client, one.state.now},
-                                       one.response);
-            return dispatch(environment(one),
-                            {state.which, *state.language, one.request, *state.signed_in, state.user, {}, state.form, sent_query,
-                             one.state.client, one.state.now},
-                            one.response);
+                return respond_sign_in(environment(call),
+                                       {*state.language, call.request, is_posted ? state.form : sent_query, state.signed_in.has_value(),
+                                        call.state.client, call.state.now},
+                                       call.response);
+            return dispatch(environment(call),
+                            {state.which, *state.language, call.request, *state.signed_in, state.user, {}, state.form, sent_query,
+                             call.state.client, call.state.now},
+                            call.response);
         }();
         return std::move(done).transform([] { return progress::responded; });
     }
-    static result<progress> respond_from_store(call& one) { return respond(one, environment(one).store.may_block()); }
-    static result<progress> respond_from_sessions(call& one) { return respond(one, environment(one).sessions.may_block()); }
-    static result<progress> respond_at_once(call& one) { return respond(one, false); }
-    static result<progress> check_password(call& one) { return respond(one, true); }
+    static result<progress> respond_from_store(row_call& call) { return respond(call, environment(call).store.may_block()); }
+    static result<progress> respond_from_sessions(row_call& call) { return respond(call, environment(call).sessions.may_block()); }
+    static result<progress> respond_at_once(row_call& call) { return respond(call, false); }
+    static result<progress> check_password(row_call& call) { return respond(call, true); }
 
     /// A form that changes the password, perhaps one that was submitted before and has ended its session.
-    static result<progress> change_password(call& one) {
-        if (kept(one).signed_in) return check_password(one);
-        if (!one.may_wait()) return progress::waits;
-        const auto repeated = environment(one).sessions.find_repeated_change(one.request, one.state.now, one.response);
+    static result<progress> change_password(row_call& call) {
+        if (kept(call).signed_in) return check_password(call);
+        if (!call.may_wait()) return progress::waits;
+        const auto repeated = environment(call).sessions.find_repeated_change(call.request, call.state.now, call.response);
         if (!repeated) return repeated.error();
-        if (!*repeated) return redirect_to_sign_in(one);
-        return web::page_part::redirect(one, environment(one)
-                                                 .url_of(page::security, *kept(one).language)
+        if (!*repeated) return redirect_to_sign_in(call);
+        return web::page_part::redirect(call, environment(call)
+                                                 .url_of(page::security, *kept(call).language)
                                                  .append("?")
                                                  .append(done_name)
                                                  .append("=")
                                                  .append(password_changed_done));
     }
     /// Without a session, only a browser that had one can have submitted the form before.
-    static progress check_change_form(call& one) {
-        const bool may_be_repeated = kept(one).signed_in || one.request.fields.count(http::field_id::cookie) != 0;
-        if (may_be_repeated) return web::page_part::check_form(one);
-        return one.reject({http::status::unauthorized, {}});
+    static progress check_change_form(row_call& call) {
+        const bool may_be_repeated = kept(call).signed_in || call.request.fields.count(http::field_id::cookie) != 0;
+        if (may_be_repeated) return web::page_part::check_form(call);
+        return call.reject({http::status::unauthorized, {}});
     }
     static constexpr pipeline::body_rule change_form{&web::page_part::is_cross_site, &check_change_form, &web::page_part::read_form};
 
@@ -322,21 +322,21 @@ TOLLGATE_DECL bool account_page_part::serves(const http::request& request) const
     return at && environment_.is_served(find_page(at->path).page);
 }
 
-TOLLGATE_DECL void account_page_part::find_row(pipeline::call& one) const {
-    kept_page& state = one.kept<kept_page>();
-    state.language = &renderer().language_of(one.request);
-    if (find_asset_row(one)) return;
-    if (is_change_password_path(one.request.target.path))
-        return pipeline::find_by_method(one, {{http::method::get, &change_password_row_}}, unknown_row());
-    const auto at = renderer().find(one.request.target.path);
+TOLLGATE_DECL void account_page_part::find_row(pipeline::row_call& call) const {
+    kept_page& state = call.kept<kept_page>();
+    state.language = &renderer().language_of(call.request);
+    if (find_asset_row(call)) return;
+    if (is_change_password_path(call.request.target.path))
+        return pipeline::find_by_method(call, {{http::method::get, &change_password_row_}}, unknown_row());
+    const auto at = renderer().find(call.request.target.path);
     const page_match found = at ? find_page(at->path) : page_match{};
-    if (!environment_.is_served(found.page)) return find_unknown_row(one);
+    if (!environment_.is_served(found.page)) return find_unknown_row(call);
     state.which = found.page;
     state.is_language_missing = at->language == nullptr;
     const page_rows& rows = rows_[found.index];
     const bool is_redirect = found.page == page::start || found.slash_missing || state.is_language_missing;
     const bool takes_forms = rows.takes_forms && !state.is_language_missing;
-    pipeline::find_by_method(one,
+    pipeline::find_by_method(call,
                              {{http::method::get, is_redirect ? &rows.redirect : &rows.get},
                               {http::method::post, takes_forms ? &rows.post : nullptr}},
                              unknown_row());

@@ -24,7 +24,7 @@ public:
                            const hook_store_ref& hooks, tollgate::policies policies, route_table&& table);
 
     [[nodiscard]] TOLLGATE_DECL bool serves(const http::request& request) const noexcept override;
-    TOLLGATE_DECL void find_row(call& one) const override;
+    TOLLGATE_DECL void find_row(row_call& call) const override;
     [[nodiscard]] const row& unknown_row() const noexcept override { return unknown_row_; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
     [[nodiscard]] bool may_block() const noexcept override { return may_block_; }

@@ -17,17 +17,17 @@ namespace tollgate::inline v0::pipeline {
 /// What the rows of an API have in common.
 struct api_rules {
     // Callers send tokens.
-    static void read(call& one) { read_authorization(one.policies.authenticators(), one.request, one.state.auth); }
-    static progress find(call& one) {
-        const credential_source_ref& store = one.part<api_part>().store_;
+    static void read(row_call& call) { read_authorization(call.policies.authenticators(), call.request, call.state.auth); }
+    static progress find(row_call& call) {
+        const credential_source_ref& store = call.part<api_part>().store_;
         return to_progress(
-            find_credential(one.policies.authenticators(), store, one.request, one.thread, one.state.now, one.state.auth));
+            find_credential(call.policies.authenticators(), store, call.request, call.thread, call.state.now, call.state.auth));
     }
-    static progress record_use(call& one) {
-        return to_progress(record_token_use(one.part<api_part>().store_, one.thread, one.state.now, one.state.client, one.state.auth));
+    static progress record_use(row_call& call) {
+        return to_progress(record_token_use(call.part<api_part>().store_, call.thread, call.state.now, call.state.client, call.state.auth));
     }
-    static progress find_user(call& one) {
-        return to_progress(find_quota(one.part<api_part>().users_, one.thread, one.state.auth, one.state.own_quota));
+    static progress find_user(row_call& call) {
+        return to_progress(find_quota(call.part<api_part>().users_, call.thread, call.state.auth, call.state.own_quota));
     }
     static constexpr caller_rule token_callers{.in_body = false,
                                                .work = http::work_kind::credentials,
@@ -38,48 +38,49 @@ struct api_rules {
                                                .find_user = &find_user};
 
     // Each request counts.
-    static progress count(call& one) {
-        return to_progress(count_request(one.policies.limiter(), one.part<api_part>().definition_.settings, one.state.pattern, one.request,
-                                         one.thread, one.state));
+    static progress count(row_call& call) {
+        const auto& settings = call.part<api_part>().definition_.settings;
+        return to_progress(
+            count_request(call.policies.limiter(), settings, call.state.pattern, call.request, call.thread, call.state));
     }
     static constexpr limit_rule every_request{&count};
 
     // Bodies are JSON; those of other methods than POST, PUT and PATCH are read and ignored.
-    static progress check_json(call& one) { return check(one, check_body(one.request, true, one.row().body_bytes_max)); }
-    static progress check_any(call& one) { return check(one, check_body(one.request, false, one.row().body_bytes_max)); }
+    static progress check_json(row_call& call) { return check(call, check_body(call.request, true, call.row().body_bytes_max)); }
+    static progress check_any(row_call& call) { return check(call, check_body(call.request, false, call.row().body_bytes_max)); }
     static constexpr body_rule json_body{.is_cross_site = nullptr, .check = &check_json, .read = nullptr};
     static constexpr body_rule any_body{.is_cross_site = nullptr, .check = &check_any, .read = nullptr};
 
-    static void reject(call& one, const rejection& reason) {
-        require_limit(one);
-        write_rejection(one.response, reason, one.request, one.state, one.part<api_part>().definition_, one.policies.authenticators());
+    static void reject(row_call& call, const rejection& reason) {
+        require_limit(call);
+        write_rejection(call.response, reason, call.request, call.state, call.part<api_part>().definition_, call.policies.authenticators());
     }
-    static void fail(call& one, const error& failure) {
-        replace_with_error(one.response, failure, one.state, one.part<api_part>().definition_, one.policies.authenticators());
+    static void fail(row_call& call, const error& failure) {
+        replace_with_error(call.response, failure, call.state, call.part<api_part>().definition_, call.policies.authenticators());
     }
-    static void add_fields(call& one) {
-        const auto& settings = one.part<api_part>().definition_.settings;
-        require_limit(one);
-        add_rate_limit_fields(one.response, *one.state.limit, one.observed().id());
-        add_transport_security(one.response, settings.base_url);
-        http::add_cors_fields(settings.cors_origins, one.request, one.response);
-        if (one.state.is_preflight) allow_own_fields(one.response, one.policies.authenticators());
-        const auto* caller = caller_of(one.state);
-        if (one.policies.usage() != nullptr && caller != nullptr)
-            one.policies.usage()->record(*caller, to_number(one.response.status()) >= 400, one.state.now);
+    static void add_fields(row_call& call) {
+        const auto& settings = call.part<api_part>().definition_.settings;
+        require_limit(call);
+        add_rate_limit_fields(call.response, *call.state.limit, call.observed().id());
+        add_transport_security(call.response, settings.base_url);
+        http::add_cors_fields(settings.cors_origins, call.request, call.response);
+        if (call.state.is_preflight) allow_own_fields(call.response, call.policies.authenticators());
+        const auto* caller = caller_of(call.state);
+        if (call.policies.usage() != nullptr && caller != nullptr)
+            call.policies.usage()->record(*caller, to_number(call.response.status()) >= 400, call.state.now);
     }
     static constexpr response_form form{&reject, &fail, &add_fields};
 
     /// Calls the endpoint of a route, on a worker if it has to wait.
-    static result<progress> respond(call& one) {
-        const auto& self = one.part<api_part>();
-        request_state& state = one.state;
+    static result<progress> respond(row_call& call) {
+        const auto& self = call.part<api_part>();
+        request_state& state = call.state;
         const route& found = self.definition_.routes[state.route->route];
         const bool may_block = self.users_.may_block() || (self.store_.may_block() && found.work != http::work_kind::users);
-        relocate_captures(one.request, state);
-        api_call to_endpoint{self.context_, one.request, one.response, caller_of(state), state.client, state.now};
+        relocate_captures(call.request, state);
+        api_call to_endpoint{self.context_, call.request, call.response, caller_of(state), state.client, state.now};
         result<void> done;
-        if (may_block && !one.may_wait()) {
+        if (may_block && !call.may_wait()) {
             auto without_waiting = found.call_without_waiting(to_endpoint, *state.route, state.route_service);
             if (!without_waiting) return progress::waits;
             done = *std::move(without_waiting);
@@ -87,29 +88,29 @@ struct api_rules {
             done = found.call(to_endpoint, *state.route, state.route_service);
         }
         if (!done) return std::move(done).error();
-        const bool has_type = !one.response.field_block().empty() && !one.response.find("Content-Type").empty();
-        if (!one.response.body().empty() && !has_type) one.response.add_prepared_lines(json_field_lines);
+        const bool has_type = !call.response.field_block().empty() && !call.response.find("Content-Type").empty();
+        if (!call.response.body().empty() && !has_type) call.response.add_prepared_lines(json_field_lines);
         return progress::responded;
     }
 
     // Open to every origin, like the metadata of the authorization server: clients read it before they have a token.
-    static result<progress> respond_metadata(call& one) {
-        one.response.add_prepared_lines(json_field_lines);
-        one.response.body() = static_cast<const protected_resource*>(one.row().data)->metadata;
+    static result<progress> respond_metadata(row_call& call) {
+        call.response.add_prepared_lines(json_field_lines);
+        call.response.body() = static_cast<const protected_resource*>(call.row().data)->metadata;
         return progress::responded;
     }
     static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
 
 private:
     static constexpr progress to_progress(bool is_done) noexcept { return is_done ? progress::goes_on : progress::waits; }
-    static progress check(call& one, const std::optional<rejection>& rejected) {
-        return rejected ? one.reject(*rejected) : progress::goes_on;
+    static progress check(row_call& call, const std::optional<rejection>& rejected) {
+        return rejected ? call.reject(*rejected) : progress::goes_on;
     }
     /// Every response has the fields of the limit: without a decision, those of an uncounted request.
-    static void require_limit(call& one) {
-        if (one.state.limit) [[likely]] return;
-        one.state.limit = peek_or_unused(one.policies.limiter(), limit_key_of(one.state),
-                                         quota_of(one.part<api_part>().definition_.settings, one.state), one.state.now);
+    static void require_limit(row_call& call) {
+        if (call.state.limit) [[likely]] return;
+        call.state.limit = peek_or_unused(call.policies.limiter(), limit_key_of(call.state),
+                                         quota_of(call.part<api_part>().definition_.settings, call.state), call.state.now);
     }
 };
 
@@ -150,16 +151,16 @@ TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept
            definition_.find_metadata(request) != nullptr;
 }
 
-TOLLGATE_DECL void api_part::find_row(call& one) const {
-    request_state& state = one.state;
-    if (const auto* resource = definition_.find_metadata(one.request)) [[unlikely]] {
+TOLLGATE_DECL void api_part::find_row(row_call& call) const {
+    request_state& state = call.state;
+    if (const auto* resource = definition_.find_metadata(call.request)) [[unlikely]] {
         const row& found = metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())];
-        return find_by_method(one, {{http::method::get, &found}}, metadata_refusal_row_);
+        return find_by_method(call, {{http::method::get, &found}}, metadata_refusal_row_);
     }
     state.row = &unknown_row_;
-    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, one.request, state);
+    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, call.request, state);
     if (!state.route || state.route->result == route_match::kind::unknown_path) return;
-    if (one.request.target.path != "*") state.pattern = definition_.routes[state.route->route].path;
+    if (call.request.target.path != "*") state.pattern = definition_.routes[state.route->route].path;
     if (state.route->result == route_match::kind::found) {
         if (!state.no_row) state.row = &rows_[state.route->route];
     } else if (!state.no_row || state.no_row->status != http::status::not_found) {

@@ -32,7 +32,7 @@
 /// What `judge` knows of a path: a row of a part. The API, OAuth, the pages and the documentation are parts.
 namespace tollgate::inline v0::pipeline {
 
-struct call;
+struct row_call;
 
 /// What a function of a row did.
 enum class progress : std::uint8_t {
@@ -45,36 +45,36 @@ enum class progress : std::uint8_t {
 struct caller_rule {
     bool in_body = false;  ///< the credentials may be in the body, so the caller is found when it has arrived
     http::work_kind work = http::work_kind::other;  ///< what `find` waits for
-    void (*read)(call&) = nullptr;             ///< reads the head; called again before the caller is found again
-    progress (*find)(call&) = nullptr;         ///< looks the caller up; may be null
-    progress (*record_use)(call&) = nullptr;   ///< of the credentials, waiting for `work_kind::token_uses`; may be null
+    void (*read)(row_call&) = nullptr;             ///< reads the head; called again before the caller is found again
+    progress (*find)(row_call&) = nullptr;         ///< looks the caller up; may be null
+    progress (*record_use)(row_call&) = nullptr;   ///< of the credentials, waiting for `work_kind::token_uses`; may be null
     http::work_kind user_work = http::work_kind::users;  ///< what `find_user` waits for
-    progress (*find_user)(call&) = nullptr;    ///< looks up what is known of the caller's user; may be null
+    progress (*find_user)(row_call&) = nullptr;    ///< looks up what is known of the caller's user; may be null
 };
 
 /// Which window a request of a row counts in. `count` decides `request_state::limit`, or leaves it empty.
 struct limit_rule {
-    progress (*count)(call&) = nullptr;
+    progress (*count)(row_call&) = nullptr;
 };
 
 /// Which body a row takes. A row without this rule has no body: it is answered when its head has arrived.
 struct body_rule {
-    bool (*is_cross_site)(const call&) = nullptr;  ///< returns true for a form that another site sent; may be null
-    progress (*check)(call&) = nullptr;            ///< refuses by the head, before the body has arrived and again after it
-    progress (*read)(call&) = nullptr;             ///< reads the body; may be null
+    bool (*is_cross_site)(const row_call&) = nullptr;  ///< returns true for a form that another site sent; may be null
+    progress (*check)(row_call&) = nullptr;            ///< refuses by the head, before the body has arrived and again after it
+    progress (*read)(row_call&) = nullptr;             ///< reads the body; may be null
 };
 
 /// How the responses of a row are written.
 struct response_form {
-    void (*reject)(call&, const rejection&) = nullptr;  ///< a request that a stage refuses
-    void (*fail)(call&, const error&) = nullptr;        ///< the error of a store, a directory or an endpoint
-    void (*add_fields)(call&) = nullptr;                ///< the fields of every response
+    void (*reject)(row_call&, const rejection&) = nullptr;  ///< a request that a stage refuses
+    void (*fail)(row_call&, const error&) = nullptr;        ///< the error of a store, a directory or an endpoint
+    void (*add_fields)(row_call&) = nullptr;                ///< the fields of every response
 };
 
 /// A part of an endpoint, and the one kind of work that it waits for. An error is written by the row's `fail`.
 struct step {
     http::work_kind work = http::work_kind::other;
-    result<progress> (*run)(call&) = nullptr;
+    result<progress> (*run)(row_call&) = nullptr;
     bool acts = false;  ///< it changes something, and other steps follow: the caller is not checked again after it
 };
 
@@ -113,7 +113,7 @@ public:
     [[nodiscard]] virtual bool serves(const http::request& request) const noexcept = 0;
     /// Finds the row of a request, which may be one for an unknown path: sets `row` and `pattern`, and where the request has no endpoint
     /// also `no_row` and `allowed`.
-    virtual void find_row(call& one) const = 0;
+    virtual void find_row(row_call& call) const = 0;
     /// Returns the row of requests without a path of this part, and of those whose User-Agent is refused.
     [[nodiscard]] virtual const row& unknown_row() const noexcept = 0;
     /// Responds to a request that the server refused. Never waits.
@@ -161,7 +161,7 @@ struct request_state {
 inline request_state::request_state() noexcept = default;
 
 /// A request on its way to its endpoint.
-struct call {
+struct row_call {
     const http::request& request;
     http::response& response;
     request_state& state;
@@ -197,9 +197,9 @@ struct method_row {
 
 /// Finds a row by method among the rows of one path, and sets the state. A request without a row is an OPTIONS, or is refused;
 /// `without_endpoint` is the row of its response.
-inline void find_by_method(call& one, std::initializer_list<method_row> rows, const row& without_endpoint) {
-    request_state& state = one.state;
-    const auto method = one.request.method == http::method::head ? http::method::get : one.request.method;
+inline void find_by_method(row_call& call, std::initializer_list<method_row> rows, const row& without_endpoint) {
+    request_state& state = call.state;
+    const auto method = call.request.method == http::method::head ? http::method::get : call.request.method;
     for (const method_row& each : rows) {
         if (each.row == nullptr) continue;
         state.pattern = each.row->pattern;

@@ -41,8 +41,8 @@ public:
 
     // What rows are made of, for requests whose `kept` is null or a `kept_page`.
 
-    TOLLGATE_DECL static void read_session(pipeline::call& one);
-    TOLLGATE_DECL static pipeline::progress find_session(pipeline::call& one);
+    static TOLLGATE_DECL void read_session(pipeline::row_call& call);
+    static TOLLGATE_DECL pipeline::progress find_session(pipeline::row_call& call);
     /// Callers are users with a session.
     static constexpr pipeline::caller_rule session_callers{.in_body = false,
                                                            .work = http::work_kind::sessions,
@@ -52,27 +52,27 @@ public:
                                                            .user_work = http::work_kind::users,
                                                            .find_user = nullptr};
 
-    [[nodiscard]] TOLLGATE_DECL static bool is_cross_site(const pipeline::call& one);
-    [[nodiscard]] TOLLGATE_DECL static pipeline::progress check_form(pipeline::call& one);
-    [[nodiscard]] TOLLGATE_DECL static pipeline::progress read_form(pipeline::call& one);
+    [[nodiscard]] static TOLLGATE_DECL bool is_cross_site(const pipeline::row_call& call);
+    [[nodiscard]] static TOLLGATE_DECL pipeline::progress check_form(pipeline::row_call& call);
+    [[nodiscard]] static TOLLGATE_DECL pipeline::progress read_form(pipeline::row_call& call);
     /// The body is a form of this site.
     static constexpr pipeline::body_rule form_body{&is_cross_site, &check_form, &read_form};
 
     /// Writes the error page of a rejection.
-    TOLLGATE_DECL static void reject(pipeline::call& one, const pipeline::rejection& reason);
-    TOLLGATE_DECL static void fail(pipeline::call& one, const error& failure);
-    TOLLGATE_DECL static void add_fields(pipeline::call& one);
+    static TOLLGATE_DECL void reject(pipeline::row_call& call, const pipeline::rejection& reason);
+    static TOLLGATE_DECL void fail(pipeline::row_call& call, const error& failure);
+    static TOLLGATE_DECL void add_fields(pipeline::row_call& call);
     /// Errors are pages.
     static constexpr pipeline::response_form page_form{&reject, &fail, &add_fields};
 
     /// Returns what the page keeps. Precondition: `find_row` has created it.
-    [[nodiscard]] static kept_page& kept(const pipeline::call& one) noexcept { return static_cast<kept_page&>(*one.state.kept); }
+    [[nodiscard]] static kept_page& kept(const pipeline::row_call& call) noexcept { return static_cast<kept_page&>(*call.state.kept); }
     /// Renders pages in the language of the response.
-    [[nodiscard]] TOLLGATE_DECL static localized_pages pages_for(const pipeline::call& one);
+    [[nodiscard]] static TOLLGATE_DECL localized_pages pages_for(const pipeline::row_call& call);
     /// Counts the request of the signed-in user, or else of the address.
-    TOLLGATE_DECL static void count_in(window_limiter& limiter, const quota& allowed, pipeline::call& one);
+    static TOLLGATE_DECL void count_in(window_limiter& limiter, const quota& allowed, pipeline::row_call& call);
     /// 303 to a URL.
-    [[nodiscard]] TOLLGATE_DECL static result<pipeline::progress> redirect(pipeline::call& one, std::string_view url);
+    [[nodiscard]] static TOLLGATE_DECL result<pipeline::progress> redirect(pipeline::row_call& call, std::string_view url);
 
 protected:
     /// Throws std::invalid_argument for an auth_url that `http::url::root` refuses.
@@ -80,9 +80,9 @@ protected:
                             any_page_theme&& theme, page_reach reach);
 
     /// Finds the row of a file that pages load; false if the path is of no such file.
-    [[nodiscard]] TOLLGATE_DECL bool find_asset_row(pipeline::call& one) const;
+    [[nodiscard]] TOLLGATE_DECL bool find_asset_row(pipeline::row_call& call) const;
     /// For a path without a page.
-    TOLLGATE_DECL void find_unknown_row(pipeline::call& one) const;
+    TOLLGATE_DECL void find_unknown_row(pipeline::row_call& call) const;
 
 private:
     account_service_settings settings_;
