@@ -11,21 +11,10 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token) {
     to.add(
-        "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) "
-        "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7), $8)",
-        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
-        token.resources);
-    return trim_access_tokens(to, token);
-}
-
-TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const new_access_token& newest) {
-    return to.add(
-        "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
-        "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
-        "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
-        "ORDER BY older.expires_at DESC OFFSET $2)) AND expires_at <= $3",
-        newest.token_digest, limits::access_tokens_per_grant_max - 1, newest.created_at);
+        sql::statements::insert_access_token, token.token_digest, token.user, token.application, token.scopes, token.created_at,
+        token.expires_at, refresh_token, token.resources);
+    return to.add(sql::statements::trim_access_tokens, token.application, token.user, token.token_digest,
+                  limits::access_tokens_per_grant_max - 1, token.created_at);
 }
 
 /// Makes this transaction the only one that creates access tokens of the user and the application, so that the bound is exact. Those
@@ -55,10 +44,8 @@ TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_
             reading.add("BEGIN");
             // Waits for verbs that delete the application or take its right away, which then wait for this one.
             const auto allowed = !token.for_owner ? 0
-                                                  : reading.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 "
-                                                                "AND acts_for_owner AND client_type = 'confidential' "
-                                                                "AND suspended IS NULL FOR SHARE",
-                                                                token.application, token.user);
+                                                  : reading.add(sql::statements::lock_application_of_owner_token, token.application,
+                                                                token.user);
             postgres::lock_access_tokens(reading, token.user, token.application);
             const auto existing = reading.add(
                 sql::statements::find_repeated_access_token,

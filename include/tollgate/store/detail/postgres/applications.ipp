@@ -18,11 +18,7 @@ TOLLGATE_DECL result<application_id> postgres_store::create_application(
             sql::statements::find_repeated_application,
             application.client_id, application.owner, application.secret_digest);
         batch.add(
-            "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
-            "default_scopes, registration_digest) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 "
-            "WHERE $13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) AND NOT EXISTS (SELECT "
-            "FROM tollgate_applications WHERE client_id = $2 AND owner_id = $1 AND secret_digest = $3) RETURNING id",
+            sql::statements::insert_application,
             application.owner, application.client_id, application.secret_digest, application.name, application.website,
             application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
             application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
@@ -113,42 +109,26 @@ TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, app
     return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
         // It is one transaction, so that no part remains, and hundreds of thousands of users may have authorized it.
         batch.set_response_wait_max(seconds{60});
-        // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
+        // Waits for verbs that create a grant or its tokens, so that the next statements see all tokens.
         batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
         batch.add(
             "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
             "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
             "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
             id, owner);
+        const auto tokens = batch.add(sql::statements::delete_tokens_of_application, id, owner);
         // The schema deletes its grants, codes and refresh tokens with it.
-        batch.add(
-            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
-            "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
-            "SELECT (SELECT count(*) FROM tokens) FROM gone",
-            id, owner);
+        batch.add(sql::statements::delete_application, id, owner);
         auto results = impl_->database.run(batch);
         if (!results) return impl_->forget_all_after(std::move(results).error());
-        const auto tokens = sql::read_value<std::int64_t>(results->back());
-        if (!tokens) return impl_->forget_all_after(tokens.error());
-        if (!*tokens) return false;
-        if (**tokens > 0) impl_->changes->forget_all();  // many users may be affected
-        return true;
+        if ((*results)[tokens].affected() > 0) impl_->changes->forget_all();  // many users may be affected
+        return results->back().affected() > 0;
     });
 }
 
 TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        // A grant that is being created locks its application, which is then skipped.
-        auto swept = database.execute(
-            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = ANY (ARRAY(SELECT id FROM tollgate_applications AS unowned "
-            "WHERE registration <> 'owner' AND created_at < $1 AND NOT EXISTS "
-            "(SELECT FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
-            "AND NOT EXISTS (SELECT FROM tollgate_grants WHERE application_id = tollgate_applications.id) RETURNING id) "
-            "SELECT count(*) FROM gone",
-            registered_before, rows_max);
-        if (!swept) return std::move(swept).error();
-        return postgres::read_count(*swept);
-    });
+    // A grant that is being created locks its application, which is then skipped.
+    return remove(sql::statements::sweep_unowned_applications, registered_before, rows_max);
 }
 
 }  // namespace tollgate

@@ -154,30 +154,15 @@ inline void add_changed_deliveries(batch& to, const completion_rows& in) {
 
 /// Updates the statuses of the hooks. The waiting deliveries of disabled hooks are held.
 inline void add_changed_hooks(batch& to, const completion_rows& in, instant now) {
-    using time = std::optional<instant>;
-    row_arrays<hook_id, time, time, time, std::optional<disable_reason>> changed;
-    std::vector<hook_id> disabled;
     for (const auto& [id, each] : in.hooks) {
-        if (each.is_disabled_now) disabled.push_back(id);
-        if (!each.is_changed) continue;
         const auto& [by, failing_since, last_failure_at] = each.status;
-        changed.add(id, failing_since, last_failure_at, by ? time{by->at} : std::nullopt, by ? std::optional{by->reason} : std::nullopt);
+        if (each.is_changed)
+            to.add(
+                sql::statements::set_hook_status, failing_since, last_failure_at, by ? std::optional{by->at} : std::nullopt,
+                by ? std::optional{by->reason} : std::nullopt, id);
+        // `lease` holds the others when they are due.
+        if (each.is_disabled_now) to.add(sql::statements::hold_waiting, now, id, changed_rows_max);
     }
-    if (!changed.is_empty())
-        to.add(
-            "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
-            "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
-            "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
-            "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
-            "WHERE hooks.id = ended.id",
-            changed);
-    if (disabled.empty()) return;
-    // `lease` holds the others when they are due.
-    to.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
-        "$3))",
-        disabled, now, changed_rows_max);
 }
 
 /// When hooks whose deliveries wait for another attempt are due next.

@@ -114,14 +114,10 @@ TOLLGATE_DECL result<bool> postgres_store::revoke(const revocation& revoked) noe
                 },
                 [&](const oauth_token_revocation& token) {
                     postgres::detail::lock_grant_of(batch, token.application, token.token_digest, token.token_digest);
-                    batch.add(
-                        "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-                        "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) "
-                        "AND application_id = coalesce($2, application_id) RETURNING tokens.id, user_id), "
-                        "access AS (DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) "
-                        "OR (token_digest = $1 AND application_id = coalesce($2, application_id)) RETURNING user_id) "
-                        "SELECT user_id FROM refresh UNION SELECT user_id FROM access",
-                        token.token_digest, token.application);
+                    for (const sql::statement_text each :
+                         {sql::statements::delete_access_tokens_of_named_refresh_token, sql::statements::delete_named_refresh_token,
+                          sql::statements::delete_access_token})
+                        batch.add(each, token.token_digest, token.application);
                 },
                 [&](const grant_revocation& given) {
                     batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", given.user,
@@ -136,12 +132,16 @@ TOLLGATE_DECL result<bool> postgres_store::revoke(const revocation& revoked) noe
         auto done = impl_->database.run(batch);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         if (const auto* const given = std::get_if<grant_revocation>(&revoked)) impl_->changes->forget(given->user);
-        const auto user = sql::read_value<user_id>(done->back());  // all rows have the same one
-        if (!user) return impl_->forget_all_after(user.error());
-        if (*user) impl_->changes->forget(**user);
-        if (const auto* const token = std::get_if<oauth_token_revocation>(&revoked))
-            impl_->changes->forget_key(impl_->access_tokens.hash_of(token->token_digest));
-        return user->has_value();
+        const auto* const token = std::get_if<oauth_token_revocation>(&revoked);
+        if (token != nullptr) impl_->changes->forget_key(impl_->access_tokens.hash_of(token->token_digest));
+        bool any = false;
+        for (auto each = done->end() - (token != nullptr ? 3 : 1); each != done->end(); ++each) {
+            any = any || each->affected() > 0;
+            const auto user = sql::read_value<user_id>(*each);  // all rows have the same one
+            if (!user) return impl_->forget_all_after(user.error());
+            if (*user) impl_->changes->forget(**user);
+        }
+        return any;
     });
 }
 

@@ -23,14 +23,8 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> postgres_store::deliveries_of
         const auto older_than = query.older_than ? query.older_than->value() : any;
         const auto first = query.delivery ? query.delivery->value() : 0, last = query.delivery ? query.delivery->value() : any;
         const auto deliveries = batch.add(
-            "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-            "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-            "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-            "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-            "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-            query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last);
+            sql::statements::list_deliveries, query.hook, account.service, account.account, older_than, first, last, query.state,
+            query.rows_max);
         const auto attempts = batch.add(
             "SELECT delivery_id, attempts.at, duration, ended, status, answer, request, cause FROM ("
             "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "

@@ -13,16 +13,9 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
             sql::statements::find_repeated_device_code,
             code.device_digest, code.user_digest, code.application);
         const auto inserting = batch.add(
-            "INSERT INTO tollgate_device_codes "
-            "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
-            "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3 AND NOT EXISTS (SELECT "
-            "FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3)",
-            code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
-            code.expires_at);
-        batch.add(
-            "DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_device_codes "
-            "WHERE application_id = $1 ORDER BY id DESC OFFSET $2))",
-            code.application, limits::device_codes_per_application_max);
+            sql::statements::insert_device_code,
+            code.device_digest, code.user_digest, code.scopes, code.requested_from, code.created_at, code.expires_at, code.application);
+        batch.add(sql::statements::trim_device_codes, code.application, limits::device_codes_per_application_max);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
         const bool is_repeated = (*done)[existing].count() > 0;
@@ -47,11 +40,7 @@ TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device
                 "SELECT id FROM tollgate_applications WHERE id = (SELECT application_id FROM tollgate_device_codes WHERE user_digest = $1) "
                 "FOR KEY SHARE",
                 decision.user_digest);
-            reading.add(
-                "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
-                "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-                "ON application_id = applications.id WHERE user_digest = $1 FOR UPDATE OF codes",
-                decision.user_digest);
+            reading.add(sql::statements::lock_device_code, decision.user_digest);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
             const auto request = sql::read_one(read->back(), sql::to_device_code);

@@ -7,6 +7,7 @@
 #include <tollgate/store/detail/postgres/credentials.ipp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 #include <tollgate/store/detail/sql/grants.hpp>
+#include <tollgate/store/detail/sql/sweeps.hpp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
 #include <algorithm>
@@ -22,20 +23,11 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
                                               const std::function<void(batch&)>& add_more) {
     postgres::lock_until_commit(reading, "codes " + tollgate::detail::hex_encode(code.code_digest.raw()));
     // Before its grants, as `set_suspension` does; then neither a suspension nor a deletion comes before the commit.
-    const auto known = reading.add(
-        "SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = $1 FOR KEY SHARE", code.application);
+    const auto known = reading.add(sql::statements::lock_application_of_code, code.application);
     reading.add(
-        "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-        "WHERE NOT $5 AND EXISTS (SELECT FROM tollgate_applications WHERE id = $2 AND suspended IS NULL) "
-        "AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
-        "AND NOT (refresh_token_id IS NULL AND (expires_at <= $6 OR expires_at > $7))) "
-        // DO NOTHING would not insert it beside a transaction that is about to delete it.
-        "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
-        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until(),
-        code.latest_end());
-    const auto granted = reading.add(
-        "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
-        code.application);
+        sql::statements::insert_grant_of_code, code.user, code.application, code.created_at, code.only_if_granted, code.code_digest,
+        code.replaceable_until(), code.latest_end());
+    const auto granted = reading.add(sql::statements::lock_grant, code.user, code.application);
     // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
     reading.add(
         sql::statements::delete_replaceable_code,
@@ -51,25 +43,21 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
     if (!*is_suspended) return not_found();
-    const auto before = sql::read_one(
-        (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
+    const auto before = sql::read_one((*read)[granted], sql::to_found_grant);
     if (!before) return before.error();
     // The code was another one's when its grant was not inserted, and was deleted meanwhile.
     if (!*before && !code.only_if_granted) return not_found();
-    const auto scopes = tollgate::detail::widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
+    const auto scopes = tollgate::detail::widen_scopes(*before ? std::optional{(*before)->scopes} : std::nullopt, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return code_result::not_granted;
 
-    const sql::row_number access_grant = (*before)->first;
+    const sql::row_number access_grant = (*before)->id;
     postgres::batch writing{reading.shift()};
-    writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
+    writing.add(sql::statements::widen_grant, **scopes, access_grant);
     writing.add(
         sql::statements::insert_code,
         code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
-    writing.add(
-        "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
-        "ORDER BY id DESC OFFSET $2))",
-        access_grant, limits::codes_per_grant_max);
+    writing.add(sql::statements::trim_codes, access_grant, limits::codes_per_grant_max);
     add_more(writing);
     if (auto written = on.commit(std::move(writing)); !written) return std::move(written).error();
     return code_result::created;
@@ -130,10 +118,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 sql::statements::insert_refresh_token,
                 tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
                 tokens.refresh_ends_at, code.resources);
-            // The token that expires last was used last.
-            writing.add(
-                "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT id FROM tollgate_refresh_tokens "
-                "WHERE grant_id = $1 AND token_digest <> $2 ORDER BY expires_at DESC OFFSET $3))",
+            writing.add(sql::statements::trim_refresh_tokens,
                 code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
             writing.add(
                 sql::statements::spend_code,
@@ -218,29 +203,8 @@ TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user)
 }
 
 TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        // Nodes that sweep at the same time take different rows.
-        auto swept = database.execute(
-            "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
-            "RETURNING id), "
-            "access AS (DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
-            "SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= $1 ORDER BY expires_at "
-            "LIMIT $2 - (SELECT count(*) FROM codes) FOR UPDATE SKIP LOCKED)) RETURNING token_digest), "
-            "refresh AS (DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 ORDER BY expires_at "
-            "LIMIT $2 - (SELECT count(*) FROM codes) - (SELECT count(*) FROM access) FOR UPDATE SKIP LOCKED)) RETURNING "
-            "id), "
-            "swept AS (SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) "
-            "+ (SELECT count(*) FROM refresh) AS so_far), "
-            "devices AS (DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_device_codes WHERE expires_at <= $3 ORDER BY expires_at "
-            "LIMIT $2 - (SELECT so_far FROM swept) FOR UPDATE SKIP LOCKED)) RETURNING id) "
-            "SELECT (SELECT so_far FROM swept) + (SELECT count(*) FROM devices)",
-            now, rows_max, now - seconds{limits::expired_device_code_seconds});
-        if (!swept) return std::move(swept).error();
-        return postgres::read_count(*swept);
-    });
+    // Nodes that sweep at the same time take different rows.
+    return sql::sweep_expired(now, rows_max, [this](auto... statement) { return remove(statement...); });
 }
 
 }  // namespace tollgate

@@ -122,10 +122,7 @@ TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& 
         batch.add(
             sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
             digest_of(replacement.secret), replacement.replaced);
-        batch.add(
-            "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
-            id, limits::previous_secrets_max);
+        batch.add(sql::statements::trim_previous_secrets, id, limits::previous_secrets_max);
         // If the call is repeated, the hook has the secret already.
         batch.add(
             sql::statements::replace_secret, *encrypted, digest_of(replacement.secret), id, account.service, account.account,
@@ -153,10 +150,7 @@ TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& accoun
             "ready_at = NULL "
             "WHERE id = $1 AND service = $2 AND account_id = $3",
             id, account.service, account.account);
-        batch.add(
-            "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
-            "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
-            id);
+        batch.add(sql::statements::delete_secrets_of_deleted_hook, id);
         // Ends the leases of its deliveries, also those at its former hosts. There are few among all leases.
         batch.add(
             "UPDATE tollgate_deliveries SET is_leased = false, lease_is_open = false WHERE state = 0 AND is_leased "
@@ -186,22 +180,14 @@ TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
                 return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
             },
             [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
-                postgres::row_arrays<std::int64_t, std::string, std::string> rows;
-                for (const sql::changed_secret& each : changed) rows.add(each.row, each.before, each.after);
-                return change(update, rows).transform([](bool) {});
+                return with_batch([&](postgres::batch& batch) {
+                    for (const sql::changed_secret& each : changed) batch.add(update, each.after, each.row, each.before);
+                    return database.run(batch).transform([](const postgres::results&) {});
+                });
             });
     };
-    if (auto done = encrypt_table(
-            sql::statements::list_secrets,
-            "UPDATE tollgate_hooks AS hooks SET secret = given.after FROM unnest($1, $2, $3) AS given (id, before, after) "
-            "WHERE hooks.id = given.id AND hooks.secret = given.before");
-        !done)
-        return done;
-    return encrypt_table(
-        sql::statements::list_previous_secrets,
-        "UPDATE tollgate_hook_secrets AS previous SET secret = given.after "
-        "FROM unnest($1, $2, $3) AS given (id, before, after) "
-        "WHERE previous.id = given.id AND previous.secret = given.before");
+    if (auto done = encrypt_table(sql::statements::list_secrets, sql::statements::reencrypt_secret); !done) return done;
+    return encrypt_table(sql::statements::list_previous_secrets, sql::statements::reencrypt_previous_secret);
 }
 
 }  // namespace tollgate

@@ -16,11 +16,7 @@ TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_p
             sql::statements::find_repeated_personal_token,
             token.username, token.user, token.secret_digest);
         batch.add(
-            "INSERT INTO tollgate_personal_tokens "
-            "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
-            "SELECT $1, $2, $3, $4, $5, $6, $7 "
-            "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) AND NOT EXISTS (SELECT "
-            "FROM tollgate_personal_tokens WHERE username = $2 AND user_id = $1 AND secret_digest = $3) RETURNING id",
+            sql::statements::insert_personal_token,
             token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
             token.expires_at, tokens_per_user_max);
         auto results = impl_->database.run(batch);

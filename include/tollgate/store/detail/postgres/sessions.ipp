@@ -3,6 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/sql/sweeps.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 
 #include <variant>
@@ -17,9 +18,7 @@ TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& 
             session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
             session.signed_in_from, session.user_agent);
         batch.add(
-            "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
-            "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
-            session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
+            sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
         auto done = impl_->database.run(batch);
         if (!done) return std::move(done).error();
         if (done->front().affected() == 0) return session_exists();
@@ -51,21 +50,8 @@ TOLLGATE_DECL result<bool> postgres_store::end_sessions(const session_selection&
 }
 
 TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        // Nodes that sweep at the same time take different rows.
-        auto swept = database.execute(
-            "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
-            "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
-            "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "
-            "idle AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
-            "SELECT cookie_digest FROM tollgate_sessions WHERE last_seen_at < $2 AND created_at >= $1 ORDER BY "
-            "last_seen_at "
-            "LIMIT $3 - (SELECT count(*) FROM over) FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest) "
-            "SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM idle)",
-            ends.created_before, ends.seen_before, rows_max);
-        if (!swept) return std::move(swept).error();
-        return postgres::read_count(*swept);
-    });
+    // Nodes that sweep at the same time take different rows.
+    return sql::sweep_sessions(ends, rows_max, [this](auto... statement) { return remove(statement...); });
 }
 
 }  // namespace tollgate

@@ -74,10 +74,16 @@ struct postgres_store::impl {
     /// Runs a statement, for verbs of one statement. Returns true if it changed a row.
     template <class... Values>
     result<bool> change(postgres::statement_text text, const Values&... values) noexcept {
-        return detail::without_exceptions([&]() -> result<bool> {
+        return remove(text, values...).transform([](std::size_t count) { return count > 0; });
+    }
+
+    /// Runs a statement. Returns the number of rows that it changed.
+    template <class... Values>
+    result<std::size_t> remove(postgres::statement_text text, const Values&... values) noexcept {
+        return detail::without_exceptions([&]() -> result<std::size_t> {
             auto done = database.execute(text, values...);
             if (!done) return std::move(done).error();
-            return done->affected() > 0;
+            return static_cast<std::size_t>(done->affected());
         });
     }
 
@@ -145,10 +151,6 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
 /// Inserts an access token, which was issued with this refresh token, if any, and trims. Returns the index of the statement that trims.
 /// Precondition: the transaction has found that there is room for it (`check_room`).
 TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
-
-/// Deletes expired access tokens of this token's user and application beyond the bound; nothing if the token does not exist. Returns the
-/// index of the statement.
-TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const new_access_token& newest);
 
 /// Makes the transaction wait for others that create access tokens of the user and the application, and these wait for it.
 TOLLGATE_DECL void lock_access_tokens(batch& in, user_id user, application_id application);

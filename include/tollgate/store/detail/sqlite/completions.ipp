@@ -80,19 +80,13 @@ private:
     result<void> write(hook_id id, const hook_status& after) {
         const auto& disabled = after.disabled;
         return on_.run(
-            "UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ?, disabled_at = ?, disable_reason = ? "
-            "WHERE id = ?",
+            sql::statements::set_hook_status,
             after.failing_since, after.last_failure_at, disabled ? std::optional{disabled->at} : std::nullopt,
             disabled ? std::optional{disabled->reason} : std::nullopt, id);
     }
 
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
-    result<void> hold_waiting(hook_id hook) {
-        return on_.run(
-            "UPDATE tollgate_deliveries SET state = 3, at = ?1, lease_is_open = false WHERE id IN "
-            "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state = 0 AND NOT is_leased LIMIT ?3)",
-            now_, hook, changed_rows_max);
-    }
+    result<void> hold_waiting(hook_id hook) { return on_.run(sql::statements::hold_waiting, now_, hook, changed_rows_max); }
 
     database& on_;
     const instant now_;

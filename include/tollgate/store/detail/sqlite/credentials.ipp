@@ -90,16 +90,15 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke(const revocation& revoked) noexc
                     return on.run_counted(sql::statements::delete_personal_token, personal.token);
                 },
                 [&](const oauth_token_revocation& token) -> result<bool> {
-                    const auto refresh_token = sql::read_value<sql::row_number>(
-                        on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                                   "ON grant_id = tollgate_grants.id "
-                                   "WHERE (token_digest = ?1 OR family_digest = ?1) AND application_id = coalesce(?2, application_id)",
-                                   token.token_digest, token.application));
-                    if (!refresh_token) return refresh_token.error();
-                    if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
-                    return on.run_counted(
-                        "DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application_id = coalesce(?, application_id)",
-                        token.token_digest, token.application);
+                    bool any = false;
+                    for (const sql::statement_text each :
+                         {sql::statements::delete_access_tokens_of_named_refresh_token, sql::statements::delete_named_refresh_token,
+                          sql::statements::delete_access_token}) {
+                        const auto deleted = on.run_counted(each, token.token_digest, token.application);
+                        if (!deleted) return deleted;
+                        any = any || *deleted;
+                    }
+                    return any;
                 },
                 [&](const grant_revocation& given) { return sqlite::detail::revoke_grant(on, given.user, given.application); },
             },

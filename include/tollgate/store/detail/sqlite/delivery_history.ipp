@@ -23,17 +23,11 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(c
                                                                                const delivery_query& query) noexcept {
     constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
     return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
-        // Until all is read, so that it comes from one snapshot of the file. A disabled hook's waiting deliveries are listed as held,
-        // although not all of them are yet.
+        // Until all is read, so that it comes from one snapshot of the file.
         auto rows = on.prepare(
-            "SELECT listed.id, name, seed, created_at, shown, attempts_made, CASE shown WHEN 0 THEN at END FROM ("
-            "SELECT deliveries.*, CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 ELSE state END AS shown "
-            "FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "WHERE hook_id = ?1 AND service = ?2 AND account_id = ?3) AS listed "
-            "JOIN tollgate_events AS events ON events.id = listed.event_id "
-            "WHERE listed.id < ?5 AND listed.id BETWEEN ?7 AND ?8 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
-            query.hook, account.service, account.account, query.rows_max, query.older_than ? query.older_than->value() : any, query.state,
-            query.delivery ? query.delivery->value() : 0, query.delivery ? query.delivery->value() : any);
+            sql::statements::list_deliveries, query.hook, account.service, account.account,
+            query.older_than ? query.older_than->value() : any, query.delivery ? query.delivery->value() : 0,
+            query.delivery ? query.delivery->value() : any, query.state, query.rows_max);
         auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
         if (!listed || query.attempts_max == 0) return listed;
         for (listed_delivery& each : *listed) {

@@ -14,16 +14,11 @@ TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_cod
         if (!existing) return existing.error();
         if (*existing) return {};  // the call is repeated
         auto done = on.run_counted(
-            "INSERT INTO tollgate_device_codes "
-            "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
-            "SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM tollgate_applications WHERE id = ?3",
-            code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
-            code.expires_at);
+            sql::statements::insert_device_code,
+            code.device_digest, code.user_digest, code.scopes, code.requested_from, code.created_at, code.expires_at, code.application);
         if (!done) return token_exists(std::move(done).error());
         if (!*done) return not_found();
-        return on.run("DELETE FROM tollgate_device_codes WHERE id IN (SELECT id FROM tollgate_device_codes "
-                      "WHERE application_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                      code.application, limits::device_codes_per_application_max);
+        return on.run(sql::statements::trim_device_codes, code.application, limits::device_codes_per_application_max);
     });
 }
 
@@ -36,10 +31,7 @@ TOLLGATE_DECL result<std::optional<device_code>> sqlite_store::find_device_code(
 TOLLGATE_DECL result<std::optional<device_answer>> sqlite_store::answer_device_code(const device_decision& decision) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<std::optional<device_answer>> {
         const auto request = sql::read_one(
-            on.prepare("SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
-                       "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications "
-                       "ON application_id = tollgate_applications.id WHERE user_digest = ?",
-                       decision.user_digest),
+            on.prepare(sql::statements::lock_device_code, decision.user_digest),
             sql::to_device_code);
         if (!request) return request.error();
         const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sql/grants.hpp>
+#include <tollgate/store/detail/sql/sweeps.hpp>
 #include <tollgate/store/detail/sqlite/credentials.ipp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 #include <tollgate/store/detail/widen_scopes.hpp>
@@ -17,31 +18,26 @@ namespace sqlite::detail {
 /// Adds the code's scopes to the grant of its user and application; creates it if there is none. Returns its id; empty if the code may
 /// not be created.
 inline result<std::optional<sql::row_number>> widen_grant(database& on, const new_authorization_code& code) {
-    const auto before = sql::read_value<scope_set>(
-        on.prepare("SELECT scopes FROM tollgate_grants WHERE user_id = ? AND application_id = ?", code.user, code.application));
+    auto done = on.run(sql::statements::insert_grant_of_code, code.user, code.application, code.created_at, code.only_if_granted,
+                       code.code_digest, code.replaceable_until(), code.latest_end());
+    if (!done) return std::move(done).error();
+    const auto before = sql::read_one(on.prepare(sql::statements::lock_grant, code.user, code.application), sql::to_found_grant);
     if (!before) return before.error();
-    const auto scopes = tollgate::detail::widen_scopes(*before, code);
+    const auto scopes = tollgate::detail::widen_scopes(*before ? std::optional{(*before)->scopes} : std::nullopt, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return std::optional<sql::row_number>{};
-    return sql::read_value<sql::row_number>(
-        on.prepare("INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (?, ?, ?, ?) "
-                   "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = excluded.scopes RETURNING id",
-                   code.user, code.application, **scopes, code.created_at));
+    const sql::row_number id = (*before)->id;
+    return on.run(sql::statements::widen_grant, **scopes, id).transform([id] { return std::optional{id}; });
 }
 
-/// Inserts the refresh token of a pair; returns its row id.
-inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
+/// Inserts the refresh token of a pair.
+inline result<void> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
     auto done = on.run(
         sql::statements::insert_refresh_token,
         issued.refresh_digest, code.access_grant, code.scopes, issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
     if (!done) return token_exists(std::move(done).error());
-    const sql::row_number id = on.last_insert_id();
-    // The token that expires last was used last.
-    return on
-        .run("DELETE FROM tollgate_refresh_tokens WHERE id IN (SELECT id FROM tollgate_refresh_tokens "
-             "WHERE grant_id = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
-             code.access_grant, id, limits::refresh_tokens_per_grant_max - 1)
-        .transform([id] { return id; });
+    return on.run(sql::statements::trim_refresh_tokens, code.access_grant, issued.refresh_digest,
+                  limits::refresh_tokens_per_grant_max - 1);
 }
 
 }  // namespace sqlite::detail
@@ -49,8 +45,7 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
 namespace sqlite {
 
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code) {
-    const auto is_suspended = sql::read_value<bool>(
-        on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
+    const auto is_suspended = sql::read_value<bool>(on.prepare(sql::statements::lock_application_of_code, code.application));
     if (!is_suspended) return is_suspended.error();
     if (is_suspended->value_or(false)) return code_result::suspended;
     if (auto done = on.run(sql::statements::delete_replaceable_code,
@@ -72,11 +67,7 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
                    code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
         !done)
         return std::move(done).error();
-    return on
-        .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-             "WHERE grant_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-             access_grant, limits::codes_per_grant_max)
-        .transform([] { return code_result::created; });
+    return on.run(sql::statements::trim_codes, access_grant, limits::codes_per_grant_max).transform([] { return code_result::created; });
 }
 
 }  // namespace sqlite
@@ -103,9 +94,9 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
         if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
         if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
 
-        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code);
-        if (!inserted) return inserted.error();
-        if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
+        if (auto done = sqlite::detail::insert_refresh_token(on, shown.tokens, code); !done) return std::move(done).error();
+        if (auto done = sqlite::insert_access_token(on, code.access_token(shown), shown.tokens.refresh_digest); !done)
+            return std::move(done).error();
         return on
             .run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now,
                  code.forget_at(), code.id)
@@ -130,7 +121,7 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
         if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
 
-        if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
+        if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.current); !done) return std::move(done).error();
         if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
                                token.id);
             !done)
@@ -159,33 +150,14 @@ TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) n
 }
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    const instant device_codes_until = now - seconds{limits::expired_device_code_seconds};
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
-        std::size_t swept = 0;
-        for (const auto& [statement, until] :
-             {std::pair{sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
-                                            "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)"},
-                        now},
-              std::pair{sql::statement_text{"DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-                                            "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
-                                            "ORDER BY expires_at LIMIT ?)"},
-                        now},
-              std::pair{sql::statement_text{"DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                                            "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
-                        now},
-              std::pair{sql::statement_text{"DELETE FROM tollgate_device_codes WHERE id IN "
-                                            "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
-                        device_codes_until}}) {
-            if (auto done = on.run(statement, until, rows_max - swept); !done) return std::move(done).error();
-            swept += static_cast<std::size_t>(on.changes());
-        }
-        return swept;
+        return sql::sweep_expired(now, rows_max, [&](auto... statement) { return on.remove(statement...); });
     };
     return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
                      "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
                      "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
                      "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
-                     sweep, now, device_codes_until);
+                     sweep, now, sql::device_codes_end(now));
 }
 
 }  // namespace tollgate

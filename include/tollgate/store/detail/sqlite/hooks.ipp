@@ -57,11 +57,7 @@ TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& ac
         auto replaced = on.run_counted(sql::statements::replace_secret, *encrypted, secret_digest, id, account.service, account.account,
                                        replacement.replaced);
         if (!replaced || !*replaced) return replaced;
-        return on
-            .run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
-                 "WHERE hook_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                 id, limits::previous_secrets_max)
-            .transform([] { return true; });
+        return on.run(sql::statements::trim_previous_secrets, id, limits::previous_secrets_max).transform([] { return true; });
     });
 }
 
@@ -103,7 +99,7 @@ TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account,
             "WHERE id = ? AND service = ? AND account_id = ?",
             id, account.service, account.account);
         if (!deleted || !*deleted) return deleted;
-        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook_id = ?", id); !done)
+        if (auto done = on.run(sql::statements::delete_secrets_of_deleted_hook, id); !done)
             return std::move(done).error();
         if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
         return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
@@ -128,14 +124,8 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
                 });
             });
     };
-    if (auto done = encrypt_table(sql::statements::list_secrets,
-                                  "UPDATE tollgate_hooks SET secret = ? WHERE id = ? AND secret = ?");
-        !done)
-        return done;
-    if (auto done = encrypt_table(sql::statements::list_previous_secrets,
-                         "UPDATE tollgate_hook_secrets SET secret = ? WHERE id = ? AND secret = ?");
-        !done)
-        return done;
+    if (auto done = encrypt_table(sql::statements::list_secrets, sql::statements::reencrypt_secret); !done) return done;
+    if (auto done = encrypt_table(sql::statements::list_previous_secrets, sql::statements::reencrypt_previous_secret); !done) return done;
     // What was replaced leaves the log, too; while another process reads, this does nothing.
     if (any_changed)
         return database.write([](sqlite::database& on) { return on.run_script("PRAGMA wal_checkpoint(TRUNCATE)"); });

@@ -26,23 +26,18 @@ TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sql
 
 TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
+    return impl_->database.transact([&](sqlite::database& on) -> result<token_id> {
         const auto existing = sql::read_value<token_id>(
             on.prepare(sql::statements::find_repeated_personal_token, token.username,
                        token.user, token.secret_digest));
         if (!existing) return existing.error();
         if (*existing) return **existing;  // the call is repeated
-        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
-        auto done = on.run(
-            "INSERT INTO tollgate_personal_tokens "
-            "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
-            "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = ?1)",
-            token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
-            token.expires_at, tokens_per_user_max);
-        if (!done) return personal_token_exists(std::move(done).error());
-        if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
-        return token_id{on.last_insert_id()};
+        const auto id = sql::read_value<token_id>(on.prepare(
+            sql::statements::insert_personal_token, token.user, token.username, token.secret_digest, token.description, token.scopes,
+            token.created_at, token.expires_at, tokens_per_user_max));
+        if (!id) return personal_token_exists(id.error());
+        if (!*id) return too_many_personal_tokens(tokens_per_user_max);
+        return **id;
     });
 }
 

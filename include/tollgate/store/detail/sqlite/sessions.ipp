@@ -3,6 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
 
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/sql/sweeps.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 
 #include <variant>
@@ -19,10 +20,7 @@ TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& se
         if (!done) return std::move(done).error();
         if (!*done) return session_exists();
         return on.run(
-            "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
-            "(SELECT cookie_digest FROM tollgate_sessions WHERE user_id = ?1 AND cookie_digest <> ?2 "
-            "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
-            session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
+            sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
     });
 }
 
@@ -51,18 +49,7 @@ TOLLGATE_DECL result<bool> sqlite_store::end_sessions(const session_selection& e
 
 TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
-        if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
-                               "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
-                               ends.created_before, rows_max);
-            !done)
-            return std::move(done).error();
-        const auto too_old = static_cast<std::size_t>(on.changes());
-        if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
-                               "FROM tollgate_sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT ?)",
-                               ends.seen_before, rows_max - too_old);
-            !done)
-            return std::move(done).error();
-        return too_old + static_cast<std::size_t>(on.changes());
+        return sql::sweep_sessions(ends, rows_max, [&](auto... statement) { return on.remove(statement...); });
     };
     return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
                      "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",

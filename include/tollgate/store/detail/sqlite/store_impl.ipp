@@ -100,7 +100,7 @@ namespace sqlite {
 
 /// Inserts an access token with its refresh token, if any, and deletes expired ones of its user and application beyond the bound. Error
 /// (too_many_requests) if as many are valid. Precondition: in a transaction.
-TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token, std::optional<sql::row_number> refresh_token);
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token, const std::optional<digest>& refresh_token);
 
 /// `create_code` as a part of a transaction.
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code);
