@@ -37,36 +37,46 @@ TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
     return {};
 }
 
-TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_token& token) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            // Waits for verbs that delete the application or take its right away, which then wait for this one.
-            const auto allowed = !token.for_owner ? 0
-                                                  : reading.add(sql::statements::lock_application_of_owner_token, token.application,
-                                                                token.user);
-            postgres::lock_access_tokens(reading, token.user, token.application);
-            const auto existing = reading.add(
-                sql::statements::find_repeated_access_token,
-                token.user, token.application, token.token_digest);
-            const auto room = postgres::add_room_query(reading, token.user, token.application);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            if (token.for_owner && (*read)[allowed].count() == 0) return false;
-            const auto is_repeated = sql::read_value<bool>((*read)[existing]);
-            if (!is_repeated) return is_repeated.error();
-            if (is_repeated->value_or(false)) return true;
-            if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
-            postgres::batch writing{reading.shift()};
-            const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
-            auto written = on.commit(std::move(writing));
-            if (!written) return token_exists(std::move(written).error());
-            impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
-            return true;
+namespace postgres_detail {
+
+/// Verbs of `access_token_store`.
+class access_token_verbs : verbs {
+public:
+    using verbs::verbs;
+
+    result<bool> create_access_token(const new_access_token& token) noexcept {
+        return detail::without_exceptions([&]() -> result<bool> {
+            return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
+                auto reading = impl_->database.make_batch();
+                reading.add("BEGIN");
+                // Waits for verbs that delete the application or take its right away, which then wait for this one.
+                const auto allowed = !token.for_owner ? 0
+                                                      : reading.add(sql::statements::lock_application_of_owner_token, token.application,
+                                                                    token.user);
+                postgres::lock_access_tokens(reading, token.user, token.application);
+                const auto existing = reading.add(
+                    sql::statements::find_repeated_access_token,
+                    token.user, token.application, token.token_digest);
+                const auto room = postgres::add_room_query(reading, token.user, token.application);
+                auto read = on.run(reading);
+                if (!read) return std::move(read).error();
+                if (token.for_owner && (*read)[allowed].count() == 0) return false;
+                const auto is_repeated = sql::read_value<bool>((*read)[existing]);
+                if (!is_repeated) return is_repeated.error();
+                if (is_repeated->value_or(false)) return true;
+                if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
+                postgres::batch writing{reading.shift()};
+                const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
+                auto written = on.commit(std::move(writing));
+                if (!written) return token_exists(std::move(written).error());
+                impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
+                return true;
+            });
         });
-    });
-}
+    }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 

@@ -191,32 +191,37 @@ inline result<void> write_rows(batch request, transaction& on, const completion_
 
 }  // namespace tollgate::postgres::detail
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::postgres_detail {
 
-TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
-                                                                       instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<completion>> {
-        std::vector<completion> results;
-        if (ended.empty()) return results;
-        std::set<hook_id> to_trim;
-        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
-            auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
-            if (!in) return std::move(in).error();
-            results.clear();
-            for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
-            to_trim = postgres::detail::hooks_with_history_to_trim(*in);
-            return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
+/// Verbs of `outbox`.
+class completion_verbs : verbs {
+public:
+    using verbs::verbs;
+
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
+        return detail::without_exceptions([&]() -> result<std::vector<completion>> {
+            std::vector<completion> results;
+            if (ended.empty()) return results;
+            std::set<hook_id> to_trim;
+            auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
+                auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
+                if (!in) return std::move(in).error();
+                results.clear();
+                for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
+                to_trim = postgres::detail::hooks_with_history_to_trim(*in);
+                return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
+            });
+            if (!done) return std::move(done).error();
+            // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
+            // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
+            for (const hook_id each : to_trim)
+                if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max))
+                    break;
+            return results;
         });
-        if (!done) return std::move(done).error();
-        // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
-        // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
-        for (const hook_id each : to_trim)
-            if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max))
-                break;
-        return results;
-    });
-}
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP

@@ -16,43 +16,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<listed_delivery>> postgres_store::deliveries_of(const account_ref& account,
-                                                                                 const delivery_query& query) noexcept {
-    constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
-    return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<listed_delivery>> {
-        const auto older_than = query.older_than ? query.older_than->value() : any;
-        const auto first = query.delivery ? query.delivery->value() : 0, last = query.delivery ? query.delivery->value() : any;
-        const auto deliveries = batch.add(
-            sql::statements::list_deliveries, query.hook, account.service, account.account, older_than, first, last, query.state,
-            query.rows_max);
-        const auto attempts = batch.add(
-            "SELECT delivery_id, attempts.at, duration, ended, status, answer, request, cause FROM ("
-            "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-            "WHERE $9 > 0 AND hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-            "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4) AS listed "
-            "CROSS JOIN LATERAL (SELECT * FROM tollgate_attempts WHERE delivery_id = listed.id ORDER BY id DESC LIMIT $9) AS attempts "
-            "ORDER BY delivery_id DESC, attempts.id DESC",
-            query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last, query.attempts_max);
-        auto results = impl_->database.run(batch, postgres::repeat::allowed);
-        if (!results) return std::move(results).error();
-        auto listed = sql::read_all((*results)[deliveries], sql::to_delivery(query.hook));
-        if (!listed) return listed;
-        auto next = listed->begin();
-        const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status,
-                             sql::raw_bytes& response, sql::raw_bytes& request, attempt_cause cause) {
-            while (next != listed->end() && next->delivery.id > id) ++next;
-            // A delivery that was created between the statements is not listed.
-            if (next != listed->end() && next->delivery.id == id)
-                next->attempts.push_back(sql::to_attempt(at, duration, end, status, response, request, cause));
-        };
-        if (auto done = sql::for_each_row((*results)[attempts], add); !done) return std::move(done).error();
-        return listed;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return with_batch([&](postgres::batch& request) -> result<std::size_t> {
         request.add(
             "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
@@ -88,7 +52,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref& account, const given_up_deliveries& resent,
+TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::resend(const account_ref& account, const given_up_deliveries& resent,
                                                                instant now) noexcept {
     return with_batch([&](postgres::batch& batch) -> result<std::size_t> {
         batch.add(
@@ -118,11 +82,7 @@ TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
-    return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
-}
-
-TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id,
+TOLLGATE_DECL result<bool> postgres_detail::store_state::change_hook(const account_ref& account, hook_id id,
                                                              const hook_enabling& enabling) noexcept {
     const instant now = enabling.now;
     return detail::without_exceptions([&]() -> result<bool> {
@@ -174,7 +134,7 @@ TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& 
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
         // Without a transaction first: often there is nothing to do.
         auto response = database.query(
@@ -197,6 +157,52 @@ TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_deliveries(instant
         return removed + *ended;
     });
 }
+
+namespace postgres_detail {
+
+/// Verbs of `outbox`.
+class delivery_verbs : verbs {
+public:
+    using verbs::verbs;
+
+    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
+        constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
+        return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<listed_delivery>> {
+            const auto older_than = query.older_than ? query.older_than->value() : any;
+            const auto first = query.delivery ? query.delivery->value() : 0, last = query.delivery ? query.delivery->value() : any;
+            const auto deliveries = batch.add(
+                sql::statements::list_deliveries, query.hook, account.service, account.account, older_than, first, last, query.state,
+                query.rows_max);
+            const auto attempts = batch.add(
+                "SELECT delivery_id, attempts.at, duration, ended, status, answer, request, cause FROM ("
+                "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+                "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+                "WHERE $9 > 0 AND hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+                "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4) AS "
+                "listed "
+                "CROSS JOIN LATERAL (SELECT * FROM tollgate_attempts WHERE delivery_id = listed.id ORDER BY id DESC LIMIT $9) AS attempts "
+                "ORDER BY delivery_id DESC, attempts.id DESC",
+                query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last, query.attempts_max);
+            auto results = impl_->database.run(batch, postgres::repeat::allowed);
+            if (!results) return std::move(results).error();
+            auto listed = sql::read_all((*results)[deliveries], sql::to_delivery(query.hook));
+            if (!listed) return listed;
+            auto next = listed->begin();
+            const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status,
+                                 sql::raw_bytes& response, sql::raw_bytes& request, attempt_cause cause) {
+                while (next != listed->end() && next->delivery.id > id) ++next;
+                // A delivery that was created between the statements is not listed.
+                if (next != listed->end() && next->delivery.id == id)
+                    next->attempts.push_back(sql::to_attempt(at, duration, end, status, response, request, cause));
+            };
+            if (auto done = sql::for_each_row((*results)[attempts], add); !done) return std::move(done).error();
+            return listed;
+        });
+    }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 

@@ -65,147 +65,147 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
 
 }  // namespace postgres
 
-TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
-    return detail::without_exceptions([&] {
-        return impl_->database.transact([&](postgres::transaction& on) {
-            auto beginning = impl_->database.make_batch();
-            beginning.add("BEGIN");
-            return postgres::create_code(on, std::move(beginning), code, [](postgres::batch&) {});
-        });
-    });
-}
-
-TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redemption& shown) noexcept {
-    return detail::without_exceptions([&]() -> result<redeemed_code> {
-        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<redeemed_code> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            reading.add(
-                "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
-                "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-                shown.code_digest, shown.application);
-            const auto stored = reading.add(
-                sql::statements::find_code,
-                shown.code_digest, shown.application);
-            const auto room = reading.add(
-                "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
-                "WHERE code_digest = $1 AND application_id = $2 ORDER BY access.expires_at DESC OFFSET $3 LIMIT 1",
-                shown.code_digest, shown.application, limits::access_tokens_per_grant_max - 1);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            const auto found = sql::read_one((*read)[stored], sql::to_found_code);
-            if (!found) return found.error();
-            if (!*found) return redeemed_code{};
-            const sql::found_code& code = **found;
-            const auto judged = code.judge(shown);
-            if (judged == redemption_result::reused) {
-                auto revoking = impl_->database.make_batch();
-                postgres::detail::add_revocation(revoking, *code.refresh_token);
-                const auto revoked = on.commit(std::move(revoking));
-                if (!revoked) return revoked.error();
-                impl_->changes->forget(code.user);
-                const bool had_tokens = std::any_of(revoked->begin(), revoked->end(), [](const auto& each) { return each.affected() > 0; });
-                return redeemed_code{judged, had_tokens ? std::optional{code.user} : std::nullopt, {}};
-            }
-            if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
-            if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
-            if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
-
-            const auto& tokens = shown.tokens;
-            postgres::batch writing{reading.shift()};
-            writing.add(
-                sql::statements::insert_refresh_token,
-                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
-                tokens.refresh_ends_at, code.resources);
-            writing.add(sql::statements::trim_refresh_tokens,
-                code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
-            writing.add(
-                sql::statements::spend_code,
-                tokens.refresh_digest, shown.now, code.forget_at(), code.id);
-            const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
-            auto written = on.commit(std::move(writing));
-            if (!written) return token_exists(std::move(written).error());
-            impl_->access_token_created(tokens.access_digest, code.user, (*written)[trimming].affected() > 0);
-            return redeemed_code{judged, code.user, code.scopes};
-        });
-        // The reuse of a code revokes tokens.
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        return done;
-    });
-}
-
-TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
-    return detail::without_exceptions([&]() -> result<refreshed_token> {
-        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<refreshed_token> {
-            const auto family = shown.family_digest();
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
-            const auto stored = reading.add(
-                sql::statements::find_refresh_token,
-                shown.access_digest, shown.refresh_digest, family, shown.application, shown.now);
-            const auto room = reading.add(
-                "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
-                "WHERE (tokens.token_digest = $1 OR family_digest = $2) AND application_id = $3 "
-                "ORDER BY access.expires_at DESC OFFSET $4 LIMIT 1",
-                shown.refresh_digest, family, shown.application, limits::access_tokens_per_grant_max - 1);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            const auto found = sql::read_one((*read)[stored], sql::to_found_refresh_token);
-            if (!found) return found.error();
-            if (!*found) return refreshed_token{};
-            const sql::found_refresh_token& token = **found;
-            const auto judged = token.judge(shown);
-            if (judged == refresh_result::reused) {
-                auto revoking = impl_->database.make_batch();
-                postgres::detail::add_revocation(revoking, token.user, shown.application);
-                if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
-                impl_->changes->forget(token.user);
-                return refreshed_token{judged, {}, {}, token.user};
-            }
-            if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
-            if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
-            if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
-
-            postgres::batch writing{reading.shift()};
-            const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
-            writing.add(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
-                        token.id);
-            if (shown.rotation && token.is_shown_by(shown)) {
-                const auto& rotation = *shown.rotation;
-                writing.add(
-                    sql::statements::replace_refresh_token,
-                    rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
-            }
-            auto written = on.commit(std::move(writing));
-            if (!written) return token_exists(std::move(written).error());
-            impl_->access_token_created(shown.access_digest, token.user, (*written)[trimming].affected() > 0);
-            return token.refreshed(shown);
-        });
-        // A token that was replaced before revokes others.
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        return done;
-    });
-}
-
-TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->read_one(sql::to_oauth_token,
-                           sql::statements::find_oauth_token,
-                           token);
-}
-
-TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_grant(user),
-                           sql::statements::list_grants,
-                           user);
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::sweep_expired(instant now, std::size_t rows_max) noexcept {
     // Nodes that sweep at the same time take different rows.
     return sql::sweep_expired(now, rows_max, [this](auto... statement) { return remove(statement...); });
 }
+
+namespace postgres_detail {
+
+/// Verbs of `grant_store`.
+class grant_verbs : verbs {
+public:
+    using verbs::verbs;
+
+    result<code_result> create_code(const new_authorization_code& code) noexcept {
+        return detail::without_exceptions([&] {
+            return impl_->database.transact([&](postgres::transaction& on) {
+                auto beginning = impl_->database.make_batch();
+                beginning.add("BEGIN");
+                return postgres::create_code(on, std::move(beginning), code, [](postgres::batch&) {});
+            });
+        });
+    }
+
+    result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
+        return detail::without_exceptions([&]() -> result<redeemed_code> {
+            auto done = impl_->database.transact([&](postgres::transaction& on) -> result<redeemed_code> {
+                auto reading = impl_->database.make_batch();
+                reading.add("BEGIN");
+                reading.add(
+                    "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
+                    "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+                    shown.code_digest, shown.application);
+                const auto stored = reading.add(
+                    sql::statements::find_code,
+                    shown.code_digest, shown.application);
+                const auto room = reading.add(
+                    "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                    "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
+                    "WHERE code_digest = $1 AND application_id = $2 ORDER BY access.expires_at DESC OFFSET $3 LIMIT 1",
+                    shown.code_digest, shown.application, limits::access_tokens_per_grant_max - 1);
+                auto read = on.run(reading);
+                if (!read) return std::move(read).error();
+                const auto found = sql::read_one((*read)[stored], sql::to_found_code);
+                if (!found) return found.error();
+                if (!*found) return redeemed_code{};
+                const sql::found_code& code = **found;
+                const auto judged = code.judge(shown);
+                if (judged == redemption_result::reused) {
+                    auto revoking = impl_->database.make_batch();
+                    postgres::detail::add_revocation(revoking, *code.refresh_token);
+                    const auto revoked = on.commit(std::move(revoking));
+                    if (!revoked) return revoked.error();
+                    impl_->changes->forget(code.user);
+                    const bool had_tokens =
+                        std::any_of(revoked->begin(), revoked->end(), [](const auto& each) { return each.affected() > 0; });
+                    return redeemed_code{judged, had_tokens ? std::optional{code.user} : std::nullopt, {}};
+                }
+                if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+                if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
+                if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
+
+                const auto& tokens = shown.tokens;
+                postgres::batch writing{reading.shift()};
+                writing.add(
+                    sql::statements::insert_refresh_token,
+                    tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
+                    tokens.refresh_ends_at, code.resources);
+                writing.add(sql::statements::trim_refresh_tokens,
+                    code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
+                writing.add(
+                    sql::statements::spend_code,
+                    tokens.refresh_digest, shown.now, code.forget_at(), code.id);
+                const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
+                auto written = on.commit(std::move(writing));
+                if (!written) return token_exists(std::move(written).error());
+                impl_->access_token_created(tokens.access_digest, code.user, (*written)[trimming].affected() > 0);
+                return redeemed_code{judged, code.user, code.scopes};
+            });
+            // The reuse of a code revokes tokens.
+            if (!done) return impl_->forget_all_after(std::move(done).error());
+            return done;
+        });
+    }
+
+    result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
+        return detail::without_exceptions([&]() -> result<refreshed_token> {
+            auto done = impl_->database.transact([&](postgres::transaction& on) -> result<refreshed_token> {
+                const auto family = shown.family_digest();
+                auto reading = impl_->database.make_batch();
+                reading.add("BEGIN");
+                postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
+                const auto stored = reading.add(
+                    sql::statements::find_refresh_token,
+                    shown.access_digest, shown.refresh_digest, family, shown.application, shown.now);
+                const auto room = reading.add(
+                    "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = "
+                    "grant_id "
+                    "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
+                    "WHERE (tokens.token_digest = $1 OR family_digest = $2) AND application_id = $3 "
+                    "ORDER BY access.expires_at DESC OFFSET $4 LIMIT 1",
+                    shown.refresh_digest, family, shown.application, limits::access_tokens_per_grant_max - 1);
+                auto read = on.run(reading);
+                if (!read) return std::move(read).error();
+                const auto found = sql::read_one((*read)[stored], sql::to_found_refresh_token);
+                if (!found) return found.error();
+                if (!*found) return refreshed_token{};
+                const sql::found_refresh_token& token = **found;
+                const auto judged = token.judge(shown);
+                if (judged == refresh_result::reused) {
+                    auto revoking = impl_->database.make_batch();
+                    postgres::detail::add_revocation(revoking, token.user, shown.application);
+                    if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
+                    impl_->changes->forget(token.user);
+                    return refreshed_token{judged, {}, {}, token.user};
+                }
+                if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+                if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
+                if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
+
+                postgres::batch writing{reading.shift()};
+                const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
+                writing.add(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
+                            token.id);
+                if (shown.rotation && token.is_shown_by(shown)) {
+                    const auto& rotation = *shown.rotation;
+                    writing.add(
+                        sql::statements::replace_refresh_token,
+                        rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
+                }
+                auto written = on.commit(std::move(writing));
+                if (!written) return token_exists(std::move(written).error());
+                impl_->access_token_created(shown.access_digest, token.user, (*written)[trimming].affected() > 0);
+                return token.refreshed(shown);
+            });
+            // A token that was replaced before revokes others.
+            if (!done) return impl_->forget_all_after(std::move(done).error());
+            return done;
+        });
+    }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 

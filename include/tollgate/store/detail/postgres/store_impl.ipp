@@ -24,9 +24,11 @@
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
-struct postgres_store::impl {
-    impl(postgres_database opened, const postgres_settings& settings)
+namespace postgres_detail {
+
+/// The state that the verbs use. The verbs are classes, each in the file of its family, beside this file.
+struct store_state {
+    store_state(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_query},
           database{std::move(opened)},
           response_wait_max{settings.response_wait_max},
@@ -96,6 +98,9 @@ struct postgres_store::impl {
         });
     }
 
+    /// Returns true if a column can contain this text. Other texts are in no row.
+    [[nodiscard]] static bool is_storable(std::string_view text) noexcept { return postgres::is_storable(text); }
+
     /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
@@ -125,6 +130,17 @@ struct postgres_store::impl {
     std::atomic<std::chrono::steady_clock::time_point> work_at{};
     postgres::listener listener;  // ends before the database does
 };
+
+/// The base of the verbs of one family.
+class verbs {
+public:
+    explicit verbs(store_state& state) noexcept : impl_{&state} {}
+
+protected:
+    store_state* impl_;
+};
+
+}  // namespace postgres_detail
 
 namespace postgres {
 

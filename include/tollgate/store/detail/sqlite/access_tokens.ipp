@@ -24,22 +24,32 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
                   limits::access_tokens_per_grant_max - 1, token.created_at);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::create_access_token(const new_access_token& token) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        if (token.for_owner) {
-            const auto allowed = sql::read_value<application_id>(
-                on.prepare(sql::statements::lock_application_of_owner_token, token.application, token.user));
-            if (!allowed) return allowed.error();
-            if (!*allowed) return false;
-        }
-        const auto is_repeated = sql::read_value<bool>(
-            on.prepare(sql::statements::find_repeated_access_token,
-                       token.user, token.application, token.token_digest));
-        if (!is_repeated) return is_repeated.error();
-        if (is_repeated->value_or(false)) return true;
-        return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });
-    });
-}
+namespace sqlite_detail {
+
+/// Verbs of `access_token_store`.
+class access_token_verbs : verbs {
+public:
+    using verbs::verbs;
+
+    result<bool> create_access_token(const new_access_token& token) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            if (token.for_owner) {
+                const auto allowed = sql::read_value<application_id>(
+                    on.prepare(sql::statements::lock_application_of_owner_token, token.application, token.user));
+                if (!allowed) return allowed.error();
+                if (!*allowed) return false;
+            }
+            const auto is_repeated = sql::read_value<bool>(
+                on.prepare(sql::statements::find_repeated_access_token,
+                           token.user, token.application, token.token_digest));
+            if (!is_repeated) return is_repeated.error();
+            if (is_repeated->value_or(false)) return true;
+            return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });
+        });
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 

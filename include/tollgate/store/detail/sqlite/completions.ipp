@@ -94,24 +94,29 @@ private:
 
 }  // namespace tollgate::sqlite::detail
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
-                                                                     instant now) noexcept {
-    if (ended.empty()) return std::vector<completion>{};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
-        std::vector<completion> results;
-        results.reserve(ended.size());
-        sqlite::detail::completing completing{on, now};
-        for (const attempt_result& each : ended) {
-            auto result = completing.complete(each);
-            if (!result) return std::move(result).error();
-            results.push_back(*result);
-        }
-        return results;
-    });
-}
+/// Verbs of `outbox`.
+class completion_verbs : verbs {
+public:
+    using verbs::verbs;
 
-}  // namespace tollgate
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
+        if (ended.empty()) return std::vector<completion>{};
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
+            std::vector<completion> results;
+            results.reserve(ended.size());
+            sqlite::detail::completing completing{on, now};
+            for (const attempt_result& each : ended) {
+                auto result = completing.complete(each);
+                if (!result) return std::move(result).error();
+                results.push_back(*result);
+            }
+            return results;
+        });
+    }
+};
+
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP

@@ -19,31 +19,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(const account_ref& account,
-                                                                               const delivery_query& query) noexcept {
-    constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
-    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
-        // Until all is read, so that it comes from one snapshot of the file.
-        auto rows = on.prepare(
-            sql::statements::list_deliveries, query.hook, account.service, account.account,
-            query.older_than ? query.older_than->value() : any, query.delivery ? query.delivery->value() : 0,
-            query.delivery ? query.delivery->value() : any, query.state, query.rows_max);
-        auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
-        if (!listed || query.attempts_max == 0) return listed;
-        for (listed_delivery& each : *listed) {
-            auto attempts = sql::read_all(
-                on.prepare("SELECT at, duration, ended, status, answer, request, cause FROM tollgate_attempts "
-                           "WHERE delivery_id = ? ORDER BY id DESC LIMIT ?",
-                           each.delivery.id, query.attempts_max),
-                sql::to_attempt);
-            if (!attempts) return std::move(attempts).error();
-            each.attempts = *std::move(attempts);
-        }
-        return listed;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::resend(const account_ref& account, delivery_id id, instant now) noexcept {
     return database.transact([&](sqlite::database& on) -> result<std::size_t> {
         auto row = on.prepare(
                          "SELECT disabled_at IS NOT NULL, state = 0 AND is_leased AND at > ?2 AND at <= ?5, hook_id "
@@ -67,7 +43,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& 
     });
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, const given_up_deliveries& resent,
+TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::resend(const account_ref& account, const given_up_deliveries& resent,
                                                              instant now) noexcept {
     return database.transact([&](sqlite::database& on) -> result<std::size_t> {
         auto is_disabled = sqlite::is_hook_disabled(on, account, resent.hook);
@@ -85,10 +61,6 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& 
         if (count == 0) return count;
         return sqlite::queue_no_later_than(on, resent.hook, now).transform([count] { return count; });
     });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
-    return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
 }
 
 namespace sqlite::detail {
@@ -159,7 +131,8 @@ private:
 
 }  // namespace sqlite::detail
 
-TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
+TOLLGATE_DECL result<bool> sqlite_detail::store_state::change_hook(const account_ref& account, hook_id id,
+                                                                   const hook_enabling& enabling) noexcept {
     const auto end = database.deadline_from_now();
     sqlite::detail::enabling_steps steps{account, id, enabling.now};
     for (;;) {
@@ -172,7 +145,7 @@ TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& ac
     }
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
         if (!of_deleted) return of_deleted;
@@ -184,6 +157,39 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_deliveries(instant e
                      "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE account_id = 0)",
                      sweep, ended_before);
 }
+
+namespace sqlite_detail {
+
+/// Verbs of `outbox`.
+class delivery_verbs : verbs {
+public:
+    using verbs::verbs;
+
+    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
+        constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
+        return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
+            // Until all is read, so that it comes from one snapshot of the file.
+            auto rows = on.prepare(
+                sql::statements::list_deliveries, query.hook, account.service, account.account,
+                query.older_than ? query.older_than->value() : any, query.delivery ? query.delivery->value() : 0,
+                query.delivery ? query.delivery->value() : any, query.state, query.rows_max);
+            auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
+            if (!listed || query.attempts_max == 0) return listed;
+            for (listed_delivery& each : *listed) {
+                auto attempts = sql::read_all(
+                    on.prepare("SELECT at, duration, ended, status, answer, request, cause FROM tollgate_attempts "
+                               "WHERE delivery_id = ? ORDER BY id DESC LIMIT ?",
+                               each.delivery.id, query.attempts_max),
+                    sql::to_attempt);
+                if (!attempts) return std::move(attempts).error();
+                each.attempts = *std::move(attempts);
+            }
+            return listed;
+        });
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 

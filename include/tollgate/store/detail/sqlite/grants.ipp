@@ -72,84 +72,7 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
 
 }  // namespace sqlite
 
-TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) { return sqlite::create_code(on, code); });
-}
-
-TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
-        const auto found = sql::read_one(
-            on.prepare(sql::statements::find_code,
-                       shown.code_digest, shown.application),
-            sql::to_found_code);
-        if (!found) return found.error();
-        if (!*found) return redeemed_code{};
-        const sql::found_code& code = **found;
-        const auto judged = code.judge(shown);
-        if (judged == redemption_result::reused) {
-            const auto revoked = sqlite::detail::revoke_refresh_token(on, *code.refresh_token);
-            if (!revoked) return revoked.error();
-            return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
-        }
-        if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
-        if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
-
-        if (auto done = sqlite::detail::insert_refresh_token(on, shown.tokens, code); !done) return std::move(done).error();
-        if (auto done = sqlite::insert_access_token(on, code.access_token(shown), shown.tokens.refresh_digest); !done)
-            return std::move(done).error();
-        return on
-            .run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now,
-                 code.forget_at(), code.id)
-            .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
-    });
-}
-
-TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        const auto found = sql::read_one(
-            on.prepare(sql::statements::find_refresh_token,
-                       shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
-            sql::to_found_refresh_token);
-        if (!found) return found.error();
-        if (!*found) return refreshed_token{};
-        const sql::found_refresh_token& token = **found;
-        const auto judged = token.judge(shown);
-        if (judged == refresh_result::reused) {
-            if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
-            return refreshed_token{judged, {}, {}, token.user};
-        }
-        if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
-        if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
-
-        if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.current); !done) return std::move(done).error();
-        if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
-                               token.id);
-            !done)
-            return std::move(done).error();
-        if (shown.rotation && token.is_shown_by(shown)) {
-            const auto& rotation = *shown.rotation;
-            auto done = on.run(
-                sql::statements::replace_refresh_token,
-                rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
-            if (!done) return token_exists(std::move(done).error());
-        }
-        return token.refreshed(shown);
-    });
-}
-
-TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->read_one(sql::to_oauth_token,
-                           sql::statements::find_oauth_token,
-                           token);
-}
-
-TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_grant(user),
-                           sql::statements::list_grants,
-                           user);
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_expired(instant now, std::size_t rows_max) noexcept {
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         return sql::sweep_expired(now, rows_max, [&](auto... statement) { return on.remove(statement...); });
     };
@@ -159,6 +82,82 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_expired(instant now,
                      "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
                      sweep, now, sql::device_codes_end(now));
 }
+
+namespace sqlite_detail {
+
+/// Verbs of `grant_store`.
+class grant_verbs : verbs {
+public:
+    using verbs::verbs;
+
+    result<code_result> create_code(const new_authorization_code& code) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) { return sqlite::create_code(on, code); });
+    }
+
+    result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
+            const auto found = sql::read_one(
+                on.prepare(sql::statements::find_code,
+                           shown.code_digest, shown.application),
+                sql::to_found_code);
+            if (!found) return found.error();
+            if (!*found) return redeemed_code{};
+            const sql::found_code& code = **found;
+            const auto judged = code.judge(shown);
+            if (judged == redemption_result::reused) {
+                const auto revoked = sqlite::detail::revoke_refresh_token(on, *code.refresh_token);
+                if (!revoked) return revoked.error();
+                return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
+            }
+            if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+            if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
+
+            if (auto done = sqlite::detail::insert_refresh_token(on, shown.tokens, code); !done) return std::move(done).error();
+            if (auto done = sqlite::insert_access_token(on, code.access_token(shown), shown.tokens.refresh_digest); !done)
+                return std::move(done).error();
+            return on
+                .run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now,
+                     code.forget_at(), code.id)
+                .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
+        });
+    }
+
+    result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
+            const auto found = sql::read_one(
+                on.prepare(sql::statements::find_refresh_token,
+                           shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
+                sql::to_found_refresh_token);
+            if (!found) return found.error();
+            if (!*found) return refreshed_token{};
+            const sql::found_refresh_token& token = **found;
+            const auto judged = token.judge(shown);
+            if (judged == refresh_result::reused) {
+                if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
+                return refreshed_token{judged, {}, {}, token.user};
+            }
+            if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+            if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
+
+            if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.current); !done)
+                return std::move(done).error();
+            if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
+                                   token.id);
+                !done)
+                return std::move(done).error();
+            if (shown.rotation && token.is_shown_by(shown)) {
+                const auto& rotation = *shown.rotation;
+                auto done = on.run(
+                    sql::statements::replace_refresh_token,
+                    rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
+                if (!done) return token_exists(std::move(done).error());
+            }
+            return token.refreshed(shown);
+        });
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 

@@ -13,37 +13,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
-                                                        std::size_t hooks_per_event_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
-        const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
-        if (!secret) return secret.error();
-        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
-        auto done = on.run(
-            "INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, secret, created_at, secret_digest, "
-            "idempotency_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
-            "WHERE service = ?1 AND account_id = ?2 AND event = ?3)",
-            hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url,
-            *secret, hook.created_at, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
-        if (!done) return hook_exists(std::move(done).error());
-        if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
-        return hook_id{on.last_insert_id()};
-    });
-}
-
-TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
-    return impl_->read_all(sql::to_hook(account),
-                           sql::statements::list_hooks,
-                           account.service, account.account);
-}
-
-TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
-                                                                               hook_id id) noexcept {
-    return impl_->read_one(sql::to_account_of(service),
-                           sql::statements::find_account_of_hook, id, service);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id,
+TOLLGATE_DECL result<bool> sqlite_detail::store_state::change_hook(const account_ref& account, hook_id id,
                                              const hook_secret_replacement& replacement) noexcept {
     return database.transact([&](sqlite::database& on) -> result<bool> {
         const digest secret_digest = digest_of(replacement.secret);
@@ -61,7 +31,8 @@ TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& ac
     });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
+TOLLGATE_DECL result<bool> sqlite_detail::store_state::change_hook(const account_ref& account, hook_id id,
+                                                                   const hook_fields& fields) noexcept {
     return database.transact([&](sqlite::database& on) -> result<bool> {
         auto event = sql::read_value<std::string>(
             on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account_id = ?", id, account.service,
@@ -86,27 +57,7 @@ TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& ac
     });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
-    return std::visit([&](const auto& each) { return impl_->change_hook(account, id, each); }, change);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
-        // remove the rest.
-        auto deleted = on.run_counted(
-            "UPDATE tollgate_hooks SET account_id = 0, secret = '', secret_digest = NULL, idempotency_key = NULL, ready_at = NULL "
-            "WHERE id = ? AND service = ? AND account_id = ?",
-            id, account.service, account.account);
-        if (!deleted || !*deleted) return deleted;
-        if (auto done = on.run(sql::statements::delete_secrets_of_deleted_hook, id); !done)
-            return std::move(done).error();
-        if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
-        return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
-    });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
+TOLLGATE_DECL result<void> sqlite_detail::store_state::encrypt_hook_secrets() {
     using sqlite::statement_text;
     bool any_changed = false;
     const auto encrypt_table = [&](statement_text select, statement_text update) {
@@ -131,6 +82,49 @@ TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
         return database.write([](sqlite::database& on) { return on.run_script("PRAGMA wal_checkpoint(TRUNCATE)"); });
     return {};
 }
+
+namespace sqlite_detail {
+
+/// Verbs of `hook_store`.
+class hook_verbs : verbs {
+public:
+    using verbs::verbs;
+
+    result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
+        return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
+            const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
+            if (!secret) return secret.error();
+            // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
+            auto done = on.run(
+                "INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, secret, created_at, secret_digest, "
+                "idempotency_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
+                "WHERE service = ?1 AND account_id = ?2 AND event = ?3)",
+                hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url,
+                *secret, hook.created_at, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
+            if (!done) return hook_exists(std::move(done).error());
+            if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
+            return hook_id{on.last_insert_id()};
+        });
+    }
+
+    result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
+            // remove the rest.
+            auto deleted = on.run_counted(
+                "UPDATE tollgate_hooks SET account_id = 0, secret = '', secret_digest = NULL, idempotency_key = NULL, ready_at = NULL "
+                "WHERE id = ? AND service = ? AND account_id = ?",
+                id, account.service, account.account);
+            if (!deleted || !*deleted) return deleted;
+            if (auto done = on.run(sql::statements::delete_secrets_of_deleted_hook, id); !done)
+                return std::move(done).error();
+            if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
+            return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
+        });
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 

@@ -10,44 +10,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& session) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
-        auto done = on.run_counted(
-            sql::statements::insert_session,
-            session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
-            session.signed_in_from, session.user_agent);
-        if (!done) return std::move(done).error();
-        if (!*done) return session_exists();
-        return on.run(
-            sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
-    });
-}
-
-TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
-    return impl_->read_one(sql::to_session,
-                           sql::statements::find_session,
-                           cookie);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
-    return impl_->change(sql::statements::touch_session, now, cookie).transform([](bool) {});
-}
-
-TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_session,
-                           sql::statements::list_sessions,
-                           user);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::end_sessions(const session_selection& ended) noexcept {
-    if (const auto* const cookie = std::get_if<digest>(&ended))
-        return impl_->change(sql::statements::end_session, *cookie);
-    const auto& of = std::get<sessions_of_user>(ended);
-    return impl_->change(sql::statements::end_sessions_of_user, of.user, of.except);
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         return sql::sweep_sessions(ends, rows_max, [&](auto... statement) { return on.remove(statement...); });
     };
@@ -55,6 +18,30 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_sessions(const sessi
                      "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
                      sweep, ends.created_before, ends.seen_before);
 }
+
+namespace sqlite_detail {
+
+/// Verbs of `session_store`.
+class session_verbs : verbs {
+public:
+    using verbs::verbs;
+
+    result<void> create_session(const stored_session& session) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+            // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
+            auto done = on.run_counted(
+                sql::statements::insert_session,
+                session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
+                session.signed_in_from, session.user_agent);
+            if (!done) return std::move(done).error();
+            if (!*done) return session_exists();
+            return on.run(
+                sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
+        });
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 

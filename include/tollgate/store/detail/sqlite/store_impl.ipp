@@ -17,9 +17,11 @@
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
-struct sqlite_store::impl {
-    impl(sqlite_database opened, const sqlite_settings& settings)
+namespace sqlite_detail {
+
+/// The state that the verbs use. The verbs are classes, each in the file of its family, beside this file.
+struct store_state {
+    store_state(sqlite_database opened, const sqlite_settings& settings)
         : owner_query{settings.owner_query.empty() ? std::string{} : compose_owner_query(settings.owner_query)},
           database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
@@ -68,6 +70,9 @@ struct sqlite_store::impl {
     /// For optional writes of a request: enough to wait for a few commits.
     [[nodiscard]] sqlite_database::deadline use_deadline() const noexcept { return database.deadline_from_now(milliseconds{50}); }
 
+    /// Any text can be in a column.
+    [[nodiscard]] static constexpr bool is_storable(std::string_view) noexcept { return true; }
+
     /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
     TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
     TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
@@ -95,6 +100,17 @@ private:
     TOLLGATE_DECL result<std::optional<known_user>> owner_of(sqlite::database& on, user_id user) const;
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
 };
+
+/// The base of the verbs of one family.
+class verbs {
+public:
+    explicit verbs(store_state& state) noexcept : impl_{&state} {}
+
+protected:
+    store_state* impl_;
+};
+
+}  // namespace sqlite_detail
 
 namespace sqlite {
 
