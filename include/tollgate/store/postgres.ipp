@@ -49,12 +49,7 @@ public:
     [[nodiscard]] postgres_clock clock() const noexcept { return postgres_clock{state.database.clock()}; }
 };
 
-static_assert(token_store<store> && access_token_store<store>);
-static_assert(credential_cache<store> && use_recorder<store>);
-static_assert(hook_store<store>);
-static_assert(oauth_store<store>);
-static_assert(session_store<store>);
-static_assert(outbox<store> && shared_outbox<store> && backlog_source<store>);
+static_assert(sql::complete_store<store>);
 
 inline result<std::shared_ptr<store>> open_store(const std::string& connection_string, const postgres_settings& settings) {
     constexpr std::size_t for_lookups = 2;  // one for either kind of token

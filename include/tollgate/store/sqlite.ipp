@@ -45,12 +45,7 @@ public:
           lease_verbs{state}, outbox_verbs{state}, personal_token_verbs{state}, session_verbs{state} {}
 };
 
-static_assert(token_store<store> && access_token_store<store>);
-static_assert(credential_cache<store> && use_recorder<store>);
-static_assert(hook_store<store>);
-static_assert(oauth_store<store>);
-static_assert(session_store<store>);
-static_assert(outbox<store> && shared_outbox<store> && backlog_source<store>);
+static_assert(sql::complete_store<store>);
 
 inline result<std::shared_ptr<store>> open_store(const std::string& path, const sqlite_settings& settings) {
     auto opened = sqlite_database::open(path, {settings.readers_max, settings.busy_wait_max, settings.vfs});

@@ -10,9 +10,8 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token) {
-    to.add(
-        sql::statements::insert_access_token, token.token_digest, token.user, token.application, token.scopes, token.created_at,
-        token.expires_at, refresh_token, token.resources);
+    to.add(sql::statements::insert_access_token, token.token_digest, token.user, token.application, token.scopes, token.created_at,
+           token.expires_at, refresh_token, token.resources);
     return to.add(sql::statements::trim_access_tokens, token.application, token.user, token.token_digest,
                   limits::access_tokens_per_grant_max - 1, token.created_at);
 }
@@ -25,9 +24,7 @@ TOLLGATE_DECL void postgres::lock_access_tokens(batch& in, user_id user, applica
 }
 
 TOLLGATE_DECL std::size_t postgres::add_room_query(batch& to, user_id user, application_id application) {
-    return to.add(
-        sql::statements::find_room_for_access_token,
-        application, user, limits::access_tokens_per_grant_max - 1);
+    return to.add(sql::statements::find_room_for_access_token, application, user, limits::access_tokens_per_grant_max - 1);
 }
 
 TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
@@ -40,8 +37,7 @@ TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
 namespace postgres_detail {
 
 /// Verbs of `access_token_store`.
-class access_token_verbs : verbs {
-public:
+struct access_token_verbs : verbs {
     using verbs::verbs;
 
     result<bool> create_access_token(const new_access_token& token) noexcept {
@@ -50,13 +46,11 @@ public:
                 auto reading = impl_->database.make_batch();
                 reading.add("BEGIN");
                 // Waits for verbs that delete the application or take its right away, which then wait for this one.
-                const auto allowed = !token.for_owner ? 0
-                                                      : reading.add(sql::statements::lock_application_of_owner_token, token.application,
-                                                                    token.user);
+                const auto allowed =
+                    !token.for_owner ? 0 : reading.add(sql::statements::lock_application_of_owner_token, token.application, token.user);
                 postgres::lock_access_tokens(reading, token.user, token.application);
-                const auto existing = reading.add(
-                    sql::statements::find_repeated_access_token,
-                    token.user, token.application, token.token_digest);
+                const auto existing =
+                    reading.add(sql::statements::find_repeated_access_token, token.user, token.application, token.token_digest);
                 const auto room = postgres::add_room_query(reading, token.user, token.application);
                 auto read = on.run(reading);
                 if (!read) return std::move(read).error();

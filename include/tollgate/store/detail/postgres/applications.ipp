@@ -18,22 +18,18 @@ TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::sweep_unowned(in
 namespace postgres_detail {
 
 /// Verbs of `application_store`.
-class application_verbs : verbs {
-public:
+struct application_verbs : verbs {
     using verbs::verbs;
 
     result<application_id> create_application(const new_application& application, std::size_t applications_per_user_max) noexcept {
         return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
             postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
-            const auto existing = batch.add(
-                sql::statements::find_repeated_application,
-                application.client_id, application.owner, application.secret_digest);
-            batch.add(
-                sql::statements::insert_application,
-                application.owner, application.client_id, application.secret_digest, application.name, application.website,
-                application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
-                application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
-                applications_per_user_max);
+            const auto existing =
+                batch.add(sql::statements::find_repeated_application, application.client_id, application.owner, application.secret_digest);
+            batch.add(sql::statements::insert_application, application.owner, application.client_id, application.secret_digest,
+                      application.name, application.website, application.description, sql::to_lines(application.redirect_urls),
+                      application.created_at, application.type, application.registration, application.default_scopes,
+                      sql::digest_or_null(application.registration_digest), applications_per_user_max);
             auto results = impl_->database.run(batch);
             if (!results) return application_exists(std::move(results).error());
             const bool is_repeated = (*results)[existing].count() > 0;
@@ -50,26 +46,17 @@ public:
             const auto updating = std::visit(
                 detail::overloaded{
                     [&](const application_fields& fields) {
-                        const auto updated = batch.add(
-                            sql::statements::set_application_fields,
-                            fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
-                            fields.default_scopes, id, changed_by);
-                        batch.add(
-                            sql::statements::delete_owner_tokens,
-                            id, changed_by);
+                        const auto updated =
+                            batch.add(sql::statements::set_application_fields, fields.name, fields.website, fields.description,
+                                      sql::to_lines(fields.redirect_urls), fields.acts_for_owner, fields.default_scopes, id, changed_by);
+                        batch.add(sql::statements::delete_owner_tokens, id, changed_by);
                         return updated;
                     },
                     [&](const client_secret_addition& added) {
                         // If the call is repeated, the secret is already the newest.
-                        return batch.add(
-                            sql::statements::add_client_secret,
-                            added.secret_digest, id, changed_by, added.replaced);
+                        return batch.add(sql::statements::add_client_secret, added.secret_digest, id, changed_by, added.replaced);
                     },
-                    [&](older_secret_removal) {
-                        return batch.add(
-                            sql::statements::remove_older_secret,
-                            id, changed_by);
-                    },
+                    [&](older_secret_removal) { return batch.add(sql::statements::remove_older_secret, id, changed_by); },
                     [&](const suspension_change& suspension) {
                         if (suspension.suspended) {  // as in `delete_application`
                             batch.set_response_wait_max(seconds{60});
@@ -79,13 +66,8 @@ public:
                                 "AS locked",
                                 id);
                         }
-                        const auto updated = batch.add(
-                            sql::statements::set_suspension,
-                            suspension.suspended, id, changed_by);
-                        if (suspension.suspended)
-                            batch.add(
-                                sql::statements::delete_tokens_of_application,
-                                id, changed_by);
+                        const auto updated = batch.add(sql::statements::set_suspension, suspension.suspended, id, changed_by);
+                        if (suspension.suspended) batch.add(sql::statements::delete_tokens_of_application, id, changed_by);
                         return updated;
                     },
                 },

@@ -157,9 +157,8 @@ inline void add_changed_hooks(batch& to, const completion_rows& in, instant now)
     for (const auto& [id, each] : in.hooks) {
         const auto& [by, failing_since, last_failure_at] = each.status;
         if (each.is_changed)
-            to.add(
-                sql::statements::set_hook_status, failing_since, last_failure_at, by ? std::optional{by->at} : std::nullopt,
-                by ? std::optional{by->reason} : std::nullopt, id);
+            to.add(sql::statements::set_hook_status, failing_since, last_failure_at, by ? std::optional{by->at} : std::nullopt,
+                   by ? std::optional{by->reason} : std::nullopt, id);
         // `lease` holds the others when they are due.
         if (each.is_disabled_now) to.add(sql::statements::hold_waiting, now, id, changed_rows_max);
     }
@@ -194,8 +193,7 @@ inline result<void> write_rows(batch request, transaction& on, const completion_
 namespace tollgate::inline v0::postgres_detail {
 
 /// Verbs of `outbox`.
-class completion_verbs : verbs {
-public:
+struct completion_verbs : verbs {
     using verbs::verbs;
 
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {

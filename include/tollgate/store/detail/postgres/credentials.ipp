@@ -46,8 +46,7 @@ inline void add_revocation(batch& to, user_id user, application_id application) 
 namespace postgres_detail {
 
 /// Verbs of `credential_source`, `credential_cache` and `use_recorder`.
-class credential_verbs : verbs {
-public:
+struct credential_verbs : verbs {
     using verbs::verbs;
 
     result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept {
@@ -75,16 +74,12 @@ public:
             postgres::make_best_effort(batch);
             std::visit(detail::overloaded{
                            [&](const personal_token_key& personal) {
-                               batch.add(sql::statements::record_personal_token_use, now,
-                                         from, personal.username);
+                               batch.add(sql::statements::record_personal_token_use, now, from, personal.username);
                            },
                            [&](const access_token_key& access) {
                                // The grant is locked first, as in the verbs that revoke its tokens.
-                               batch.add(
-                                   sql::statements::record_grant_use,
-                                   now, access.token_digest);
-                               batch.add(sql::statements::record_access_token_use, now,
-                                         access.token_digest);
+                               batch.add(sql::statements::record_grant_use, now, access.token_digest);
+                               batch.add(sql::statements::record_access_token_use, now, access.token_digest);
                            },
                        },
                        key);
@@ -109,9 +104,7 @@ public:
         return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
             std::visit(
                 detail::overloaded{
-                    [&](const personal_token_revocation& personal) {
-                        batch.add(sql::statements::delete_personal_token, personal.token);
-                    },
+                    [&](const personal_token_revocation& personal) { batch.add(sql::statements::delete_personal_token, personal.token); },
                     [&](const oauth_token_revocation& token) {
                         postgres::detail::lock_grant_of(batch, token.application, token.token_digest, token.token_digest);
                         for (const sql::statement_text each :
@@ -122,10 +115,8 @@ public:
                     [&](const grant_revocation& given) {
                         batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", given.user,
                                   given.application);
-                        batch.add(sql::statements::delete_access_tokens_of_grant, given.application,
-                                  given.user);
-                        batch.add(sql::statements::delete_grant, given.user,
-                                  given.application);
+                        batch.add(sql::statements::delete_access_tokens_of_grant, given.application, given.user);
+                        batch.add(sql::statements::delete_grant, given.user, given.application);
                     },
                 },
                 revoked);

@@ -161,29 +161,25 @@ TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::sweep_deliveries
 namespace postgres_detail {
 
 /// Verbs of `outbox`.
-class delivery_verbs : verbs {
-public:
+struct delivery_verbs : verbs {
     using verbs::verbs;
 
     result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
-        constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
+        const sql::delivery_range ids{query};
         return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<listed_delivery>> {
-            const auto older_than = query.older_than ? query.older_than->value() : any;
-            const auto first = query.delivery ? query.delivery->value() : 0, last = query.delivery ? query.delivery->value() : any;
-            const auto deliveries = batch.add(
-                sql::statements::list_deliveries, query.hook, account.service, account.account, older_than, first, last, query.state,
-                query.rows_max);
+            const auto deliveries = batch.add(sql::statements::list_deliveries, query.hook, account.service, account.account, ids.before,
+                                              ids.first, ids.last, query.state, query.rows_max);
             const auto attempts = batch.add(
                 "SELECT delivery_id, attempts.at, duration, ended, status, answer, request, cause FROM ("
                 "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
                 "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
                 "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
                 "WHERE $9 > 0 AND hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-                "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4) AS "
-                "listed "
-                "CROSS JOIN LATERAL (SELECT * FROM tollgate_attempts WHERE delivery_id = listed.id ORDER BY id DESC LIMIT $9) AS attempts "
-                "ORDER BY delivery_id DESC, attempts.id DESC",
-                query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last, query.attempts_max);
+                "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4) "
+                "AS listed CROSS JOIN LATERAL (SELECT * FROM tollgate_attempts WHERE delivery_id = listed.id ORDER BY id DESC LIMIT $9) "
+                "AS attempts ORDER BY delivery_id DESC, attempts.id DESC",
+                query.hook, account.service, account.account, query.rows_max, ids.before, query.state, ids.first, ids.last,
+                query.attempts_max);
             auto results = impl_->database.run(batch, postgres::repeat::allowed);
             if (!results) return std::move(results).error();
             auto listed = sql::read_all((*results)[deliveries], sql::to_delivery(query.hook));

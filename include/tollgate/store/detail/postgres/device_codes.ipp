@@ -8,18 +8,15 @@
 namespace tollgate::inline v0::postgres_detail {
 
 /// Verbs of `grant_store`.
-class device_code_verbs : verbs {
-public:
+struct device_code_verbs : verbs {
     using verbs::verbs;
 
     result<void> create_device_code(const new_device_code& code) noexcept {
         return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-            const auto existing = batch.add(
-                sql::statements::find_repeated_device_code,
-                code.device_digest, code.user_digest, code.application);
-            const auto inserting = batch.add(
-                sql::statements::insert_device_code,
-                code.device_digest, code.user_digest, code.scopes, code.requested_from, code.created_at, code.expires_at, code.application);
+            const auto existing =
+                batch.add(sql::statements::find_repeated_device_code, code.device_digest, code.user_digest, code.application);
+            const auto inserting = batch.add(sql::statements::insert_device_code, code.device_digest, code.user_digest, code.scopes,
+                                             code.requested_from, code.created_at, code.expires_at, code.application);
             batch.add(sql::statements::trim_device_codes, code.application, limits::device_codes_per_application_max);
             auto done = impl_->database.run(batch);
             if (!done) return token_exists(std::move(done).error());
@@ -49,8 +46,7 @@ public:
                 if (!answer || !answer->is_new) return answer;
 
                 const auto add_answer = [&](postgres::batch& to) {  // the row is locked
-                    to.add(sql::statements::answer_device_code,
-                           answer->state, decision.user, decision.user_digest);
+                    to.add(sql::statements::answer_device_code, answer->state, decision.user, decision.user_digest);
                 };
                 postgres::batch following{reading.shift()};
                 if (answer->state == device_code_state::approved) {

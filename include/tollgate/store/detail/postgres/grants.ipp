@@ -24,16 +24,12 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     postgres::lock_until_commit(reading, "codes " + tollgate::detail::hex_encode(code.code_digest.raw()));
     // Before its grants, as `set_suspension` does; then neither a suspension nor a deletion comes before the commit.
     const auto known = reading.add(sql::statements::lock_application_of_code, code.application);
-    reading.add(
-        sql::statements::insert_grant_of_code, code.user, code.application, code.created_at, code.only_if_granted, code.code_digest,
-        code.replaceable_until(), code.latest_end());
+    reading.add(sql::statements::insert_grant_of_code, code.user, code.application, code.created_at, code.only_if_granted, code.code_digest,
+                code.replaceable_until(), code.latest_end());
     const auto granted = reading.add(sql::statements::lock_grant, code.user, code.application);
     // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
-    reading.add(
-        sql::statements::delete_replaceable_code,
-        code.code_digest, code.replaceable_until(), code.latest_end());
-    const auto existing = reading.add(sql::statements::is_code_spent,
-                                      code.code_digest);
+    reading.add(sql::statements::delete_replaceable_code, code.code_digest, code.replaceable_until(), code.latest_end());
+    const auto existing = reading.add(sql::statements::is_code_spent, code.code_digest);
     auto read = on.run(reading);
     if (!read) return std::move(read).error();
     const auto is_suspended = sql::read_value<bool>((*read)[known]);
@@ -54,9 +50,8 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     const sql::row_number access_grant = (*before)->id;
     postgres::batch writing{reading.shift()};
     writing.add(sql::statements::widen_grant, **scopes, access_grant);
-    writing.add(
-        sql::statements::insert_code,
-        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
+    writing.add(sql::statements::insert_code, code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge,
+                code.expires_at, code.resources);
     writing.add(sql::statements::trim_codes, access_grant, limits::codes_per_grant_max);
     add_more(writing);
     if (auto written = on.commit(std::move(writing)); !written) return std::move(written).error();
@@ -73,8 +68,7 @@ TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::sweep_expired(in
 namespace postgres_detail {
 
 /// Verbs of `grant_store`.
-class grant_verbs : verbs {
-public:
+struct grant_verbs : verbs {
     using verbs::verbs;
 
     result<code_result> create_code(const new_authorization_code& code) noexcept {
@@ -96,9 +90,7 @@ public:
                     "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
                     "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
                     shown.code_digest, shown.application);
-                const auto stored = reading.add(
-                    sql::statements::find_code,
-                    shown.code_digest, shown.application);
+                const auto stored = reading.add(sql::statements::find_code, shown.code_digest, shown.application);
                 const auto room = reading.add(
                     "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
                     "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
@@ -127,15 +119,11 @@ public:
 
                 const auto& tokens = shown.tokens;
                 postgres::batch writing{reading.shift()};
-                writing.add(
-                    sql::statements::insert_refresh_token,
-                    tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
-                    tokens.refresh_ends_at, code.resources);
-                writing.add(sql::statements::trim_refresh_tokens,
-                    code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
-                writing.add(
-                    sql::statements::spend_code,
-                    tokens.refresh_digest, shown.now, code.forget_at(), code.id);
+                writing.add(sql::statements::insert_refresh_token, tokens.refresh_digest, code.access_grant, code.scopes,
+                            tokens.refresh_token_end(), tokens.refresh_ends_at, code.resources);
+                writing.add(sql::statements::trim_refresh_tokens, code.access_grant, tokens.refresh_digest,
+                            limits::refresh_tokens_per_grant_max - 1);
+                writing.add(sql::statements::spend_code, tokens.refresh_digest, shown.now, code.forget_at(), code.id);
                 const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
                 auto written = on.commit(std::move(writing));
                 if (!written) return token_exists(std::move(written).error());
@@ -155,9 +143,8 @@ public:
                 auto reading = impl_->database.make_batch();
                 reading.add("BEGIN");
                 postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
-                const auto stored = reading.add(
-                    sql::statements::find_refresh_token,
-                    shown.access_digest, shown.refresh_digest, family, shown.application, shown.now);
+                const auto stored = reading.add(sql::statements::find_refresh_token, shown.access_digest, shown.refresh_digest, family,
+                                                shown.application, shown.now);
                 const auto room = reading.add(
                     "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = "
                     "grant_id "
@@ -185,13 +172,11 @@ public:
 
                 postgres::batch writing{reading.shift()};
                 const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
-                writing.add(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
-                            token.id);
+                writing.add(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at), token.id);
                 if (shown.rotation && token.is_shown_by(shown)) {
                     const auto& rotation = *shown.rotation;
-                    writing.add(
-                        sql::statements::replace_refresh_token,
-                        rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
+                    writing.add(sql::statements::replace_refresh_token, rotation.successor_digest, shown.now, rotation.successor_seed,
+                                rotation.family_digest, token.id);
                 }
                 auto written = on.commit(std::move(writing));
                 if (!written) return token_exists(std::move(written).error());

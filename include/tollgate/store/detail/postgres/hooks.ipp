@@ -78,14 +78,12 @@ TOLLGATE_DECL result<bool> postgres_detail::store_state::change_hook(const accou
         if (!encrypted) return encrypted.error();
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
                   account.service, account.account);
-        batch.add(
-            sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
-            digest_of(replacement.secret), replacement.replaced);
+        batch.add(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
+                  digest_of(replacement.secret), replacement.replaced);
         batch.add(sql::statements::trim_previous_secrets, id, limits::previous_secrets_max);
         // If the call is repeated, the hook has the secret already.
-        batch.add(
-            sql::statements::replace_secret, *encrypted, digest_of(replacement.secret), id, account.service, account.account,
-            replacement.replaced);
+        batch.add(sql::statements::replace_secret, *encrypted, digest_of(replacement.secret), id, account.service, account.account,
+                  replacement.replaced);
         auto results = database.run(batch);
         if (!results) return std::move(results).error();
         return results->back().affected() > 0;
@@ -114,8 +112,7 @@ TOLLGATE_DECL result<void> postgres_detail::store_state::encrypt_hook_secrets() 
 namespace postgres_detail {
 
 /// Verbs of `hook_store`.
-class hook_verbs : verbs {
-public:
+struct hook_verbs : verbs {
     using verbs::verbs;
 
     result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {

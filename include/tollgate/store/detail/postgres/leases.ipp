@@ -128,8 +128,7 @@ inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets
 namespace postgres_detail {
 
 /// Verbs of `outbox`.
-class lease_verbs : verbs {
-public:
+struct lease_verbs : verbs {
     using verbs::verbs;
 
     /// Skips hosts that another transaction has locked; their hooks stay listed.

@@ -53,8 +53,7 @@ namespace tollgate::inline v0 {
 namespace postgres_detail {
 
 /// Verbs of `outbox`, `shared_outbox` and `backlog_source`.
-class outbox_verbs : verbs {
-public:
+struct outbox_verbs : verbs {
     using verbs::verbs;
 
     result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
@@ -127,10 +126,7 @@ public:
                 now, postgres::notices_max, latest_due(now));
             auto response = impl_->database.run(request, postgres::repeat::allowed);
             if (!response) return std::move(response).error();
-            auto hooks =
-                sql::read_all(response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
-                    return due_hook{id, {service, account}, std::move(target_url)};
-                });
+            auto hooks = sql::read_all(response->front(), sql::to_due_hook);
             if (!hooks) return std::move(hooks).error();
             due_hook_page page{.hooks = *std::move(hooks)};
             const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool, bool>();

@@ -18,19 +18,15 @@ TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::sweep_sessions(c
 namespace postgres_detail {
 
 /// Verbs of `session_store`.
-class session_verbs : verbs {
-public:
+struct session_verbs : verbs {
     using verbs::verbs;
 
     result<void> create_session(const stored_session& session) noexcept {
         return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
             // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
-            batch.add(
-                sql::statements::insert_session,
-                session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
-                session.signed_in_from, session.user_agent);
-            batch.add(
-                sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
+            batch.add(sql::statements::insert_session, session.cookie_digest, session.user, session.login, session.created_at,
+                      session.last_seen_at, session.signed_in_from, session.user_agent);
+            batch.add(sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
             auto done = impl_->database.run(batch);
             if (!done) return std::move(done).error();
             if (done->front().affected() == 0) return session_exists();

@@ -5,6 +5,11 @@
 #include <tollgate/base/backend_statistics.hpp>
 #include <tollgate/base/lookup.hpp>
 #include <tollgate/base/result.hpp>
+#include <tollgate/contract/hook_store.hpp>
+#include <tollgate/contract/oauth_store.hpp>
+#include <tollgate/contract/outbox.hpp>
+#include <tollgate/contract/session_source.hpp>
+#include <tollgate/contract/token_store.hpp>
 #include <tollgate/model/application.hpp>
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/grant.hpp>
@@ -23,6 +28,11 @@
 #include <vector>
 
 namespace tollgate::inline v0::sql {
+
+/// All contracts of stores, also the optional ones.
+template <class Store>
+concept complete_store = token_store<Store> && credential_cache<Store> && use_recorder<Store> && oauth_store<Store> &&
+                         session_store<Store> && hook_store<Store> && outbox<Store> && shared_outbox<Store> && backlog_source<Store>;
 
 /// The verbs of all contracts that both databases implement in the same way: most execute one statement. `State` is the state of a store.
 template <class State>

@@ -10,15 +10,12 @@ namespace tollgate::inline v0 {
 TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
                                                        const std::optional<digest>& refresh_token) {
     // If so many others expire later, this is when there is room again.
-    const auto room_at = sql::read_value<instant>(on.prepare(
-        sql::statements::find_room_for_access_token,
-        token.application, token.user, limits::access_tokens_per_grant_max - 1));
+    const auto room_at = sql::read_value<instant>(
+        on.prepare(sql::statements::find_room_for_access_token, token.application, token.user, limits::access_tokens_per_grant_max - 1));
     if (!room_at) return room_at.error();
     if (*room_at && token.created_at < **room_at) return too_many_access_tokens(**room_at);
-    auto done = on.run(
-        sql::statements::insert_access_token,
-        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
-        token.resources);
+    auto done = on.run(sql::statements::insert_access_token, token.token_digest, token.user, token.application, token.scopes,
+                       token.created_at, token.expires_at, refresh_token, token.resources);
     if (!done) return token_exists(std::move(done).error());
     return on.run(sql::statements::trim_access_tokens, token.application, token.user, token.token_digest,
                   limits::access_tokens_per_grant_max - 1, token.created_at);
@@ -27,8 +24,7 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
 namespace sqlite_detail {
 
 /// Verbs of `access_token_store`.
-class access_token_verbs : verbs {
-public:
+struct access_token_verbs : verbs {
     using verbs::verbs;
 
     result<bool> create_access_token(const new_access_token& token) noexcept {
@@ -40,8 +36,7 @@ public:
                 if (!*allowed) return false;
             }
             const auto is_repeated = sql::read_value<bool>(
-                on.prepare(sql::statements::find_repeated_access_token,
-                           token.user, token.application, token.token_digest));
+                on.prepare(sql::statements::find_repeated_access_token, token.user, token.application, token.token_digest));
             if (!is_repeated) return is_repeated.error();
             if (is_repeated->value_or(false)) return true;
             return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });

@@ -18,23 +18,20 @@ TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_unowned(inst
 namespace sqlite_detail {
 
 /// Verbs of `application_store`.
-class application_verbs : verbs {
-public:
+struct application_verbs : verbs {
     using verbs::verbs;
 
     result<application_id> create_application(const new_application& application, std::size_t applications_per_user_max) noexcept {
         return impl_->database.transact([&](sqlite::database& on) -> result<application_id> {
-            const auto existing = sql::read_value<application_id>(
-                on.prepare(sql::statements::find_repeated_application,
-                           application.client_id, application.owner, application.secret_digest));
+            const auto existing = sql::read_value<application_id>(on.prepare(
+                sql::statements::find_repeated_application, application.client_id, application.owner, application.secret_digest));
             if (!existing) return existing.error();
             if (*existing) return **existing;  // the call is repeated
-            const auto id = sql::read_value<application_id>(on.prepare(
-                sql::statements::insert_application,
-                application.owner, application.client_id, application.secret_digest, application.name, application.website,
-                application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
-                application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
-                applications_per_user_max));
+            const auto id = sql::read_value<application_id>(
+                on.prepare(sql::statements::insert_application, application.owner, application.client_id, application.secret_digest,
+                           application.name, application.website, application.description, sql::to_lines(application.redirect_urls),
+                           application.created_at, application.type, application.registration, application.default_scopes,
+                           sql::digest_or_null(application.registration_digest), applications_per_user_max));
             if (!id) return application_exists(id.error());
             if (!*id) return too_many_applications(applications_per_user_max);
             return **id;
@@ -47,31 +44,19 @@ public:
             return std::visit(
                 detail::overloaded{
                     [&](const application_fields& fields) -> result<bool> {
-                        auto updated = on.run_counted(
-                            sql::statements::set_application_fields,
-                            fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
-                            fields.default_scopes, id, changed_by);
+                        auto updated = on.run_counted(sql::statements::set_application_fields, fields.name, fields.website,
+                                                      fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
+                                                      fields.default_scopes, id, changed_by);
                         if (!updated || !*updated || fields.acts_for_owner) return updated;
-                        return on
-                            .run(sql::statements::delete_owner_tokens,
-                                 id, changed_by)
-                            .transform([] { return true; });
+                        return on.run(sql::statements::delete_owner_tokens, id, changed_by).transform([] { return true; });
                     },
                     [&](const client_secret_addition& added) {
                         // If the call is repeated, the secret is already the newest.
-                        return on.run_counted(
-                            sql::statements::add_client_secret,
-                            added.secret_digest, id, changed_by, added.replaced);
+                        return on.run_counted(sql::statements::add_client_secret, added.secret_digest, id, changed_by, added.replaced);
                     },
-                    [&](older_secret_removal) {
-                        return on.run_counted(
-                            sql::statements::remove_older_secret,
-                            id, changed_by);
-                    },
+                    [&](older_secret_removal) { return on.run_counted(sql::statements::remove_older_secret, id, changed_by); },
                     [&](const suspension_change& suspension) -> result<bool> {
-                        auto updated = on.run_counted(
-                            sql::statements::set_suspension,
-                            suspension.suspended, id, changed_by);
+                        auto updated = on.run_counted(sql::statements::set_suspension, suspension.suspended, id, changed_by);
                         if (!updated || !*updated || !suspension.suspended) return updated;
                         return on.run(sql::statements::delete_tokens_of_application, id, changed_by).transform([] { return true; });
                     },

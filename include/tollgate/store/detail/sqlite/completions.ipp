@@ -79,10 +79,9 @@ private:
 
     result<void> write(hook_id id, const hook_status& after) {
         const auto& disabled = after.disabled;
-        return on_.run(
-            sql::statements::set_hook_status,
-            after.failing_since, after.last_failure_at, disabled ? std::optional{disabled->at} : std::nullopt,
-            disabled ? std::optional{disabled->reason} : std::nullopt, id);
+        return on_.run(sql::statements::set_hook_status, after.failing_since, after.last_failure_at,
+                       disabled ? std::optional{disabled->at} : std::nullopt, disabled ? std::optional{disabled->reason} : std::nullopt,
+                       id);
     }
 
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
@@ -97,8 +96,7 @@ private:
 namespace tollgate::inline v0::sqlite_detail {
 
 /// Verbs of `outbox`.
-class completion_verbs : verbs {
-public:
+struct completion_verbs : verbs {
     using verbs::verbs;
 
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {

@@ -24,9 +24,7 @@ inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_t
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
 inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
     // This includes tokens without a grant: the application must lose all access.
-    if (auto done = on.run(sql::statements::delete_access_tokens_of_grant, application, user);
-        !done)
-        return std::move(done).error();
+    if (auto done = on.run(sql::statements::delete_access_tokens_of_grant, application, user); !done) return std::move(done).error();
     return on.run_counted(sql::statements::delete_grant, user, application);
 }
 
@@ -35,8 +33,7 @@ inline result<bool> revoke_grant(database& on, user_id user, application_id appl
 namespace sqlite_detail {
 
 /// Verbs of `credential_source`, `credential_cache` and `use_recorder`.
-class credential_verbs : verbs {
-public:
+struct credential_verbs : verbs {
     using verbs::verbs;
 
     result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept {
@@ -71,14 +68,10 @@ public:
         return impl_->database.transact(
             [&](sqlite::database& on) -> result<void> {
                 if (const auto* const personal = std::get_if<personal_token_key>(&key))
-                    return on.run(sql::statements::record_personal_token_use, now, from,
-                                  personal->username);
+                    return on.run(sql::statements::record_personal_token_use, now, from, personal->username);
                 const digest& token = std::get<access_token_key>(key).token_digest;
-                if (auto done = on.run(sql::statements::record_access_token_use, now, token); !done)
-                    return done;
-                return on.run(
-                    sql::statements::record_grant_use,
-                    now, token);
+                if (auto done = on.run(sql::statements::record_access_token_use, now, token); !done) return done;
+                return on.run(sql::statements::record_grant_use, now, token);
             },
             impl_->use_deadline());
     }

@@ -161,18 +161,15 @@ TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_deliveries(i
 namespace sqlite_detail {
 
 /// Verbs of `outbox`.
-class delivery_verbs : verbs {
-public:
+struct delivery_verbs : verbs {
     using verbs::verbs;
 
     result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
-        constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
+        const sql::delivery_range ids{query};
         return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
             // Until all is read, so that it comes from one snapshot of the file.
-            auto rows = on.prepare(
-                sql::statements::list_deliveries, query.hook, account.service, account.account,
-                query.older_than ? query.older_than->value() : any, query.delivery ? query.delivery->value() : 0,
-                query.delivery ? query.delivery->value() : any, query.state, query.rows_max);
+            auto rows = on.prepare(sql::statements::list_deliveries, query.hook, account.service, account.account, ids.before, ids.first,
+                                   ids.last, query.state, query.rows_max);
             auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
             if (!listed || query.attempts_max == 0) return listed;
             for (listed_delivery& each : *listed) {

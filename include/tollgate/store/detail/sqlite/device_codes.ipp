@@ -8,8 +8,7 @@
 namespace tollgate::inline v0::sqlite_detail {
 
 /// Verbs of `grant_store`.
-class device_code_verbs : verbs {
-public:
+struct device_code_verbs : verbs {
     using verbs::verbs;
 
     result<void> create_device_code(const new_device_code& code) noexcept {
@@ -18,9 +17,8 @@ public:
                 on.prepare(sql::statements::find_repeated_device_code, code.device_digest, code.user_digest, code.application));
             if (!existing) return existing.error();
             if (*existing) return {};  // the call is repeated
-            auto done = on.run_counted(
-                sql::statements::insert_device_code,
-                code.device_digest, code.user_digest, code.scopes, code.requested_from, code.created_at, code.expires_at, code.application);
+            auto done = on.run_counted(sql::statements::insert_device_code, code.device_digest, code.user_digest, code.scopes,
+                                       code.requested_from, code.created_at, code.expires_at, code.application);
             if (!done) return token_exists(std::move(done).error());
             if (!*done) return not_found();
             return on.run(sql::statements::trim_device_codes, code.application, limits::device_codes_per_application_max);
@@ -29,9 +27,7 @@ public:
 
     result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept {
         return impl_->database.transact([&](sqlite::database& on) -> result<std::optional<device_answer>> {
-            const auto request = sql::read_one(
-                on.prepare(sql::statements::lock_device_code, decision.user_digest),
-                sql::to_device_code);
+            const auto request = sql::read_one(on.prepare(sql::statements::lock_device_code, decision.user_digest), sql::to_device_code);
             if (!request) return request.error();
             const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
             if (!answer || !answer->is_new) return answer;
@@ -41,9 +37,9 @@ public:
                 // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
                 if (*created != code_result::created) return std::optional<device_answer>{};
             }
-            return on.run(sql::statements::answer_device_code, answer->state, decision.user,
-                          decision.user_digest)
-                .transform([&] { return answer; });
+            return on.run(sql::statements::answer_device_code, answer->state, decision.user, decision.user_digest).transform([&] {
+                return answer;
+            });
         });
     }
 };

@@ -32,12 +32,10 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
 
 /// Inserts the refresh token of a pair.
 inline result<void> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
-    auto done = on.run(
-        sql::statements::insert_refresh_token,
-        issued.refresh_digest, code.access_grant, code.scopes, issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
+    auto done = on.run(sql::statements::insert_refresh_token, issued.refresh_digest, code.access_grant, code.scopes,
+                       issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
     if (!done) return token_exists(std::move(done).error());
-    return on.run(sql::statements::trim_refresh_tokens, code.access_grant, issued.refresh_digest,
-                  limits::refresh_tokens_per_grant_max - 1);
+    return on.run(sql::statements::trim_refresh_tokens, code.access_grant, issued.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
 }
 
 }  // namespace sqlite::detail
@@ -48,12 +46,9 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
     const auto is_suspended = sql::read_value<bool>(on.prepare(sql::statements::lock_application_of_code, code.application));
     if (!is_suspended) return is_suspended.error();
     if (is_suspended->value_or(false)) return code_result::suspended;
-    if (auto done = on.run(sql::statements::delete_replaceable_code,
-                           code.code_digest, code.replaceable_until(), code.latest_end());
-        !done)
+    if (auto done = on.run(sql::statements::delete_replaceable_code, code.code_digest, code.replaceable_until(), code.latest_end()); !done)
         return std::move(done).error();
-    const auto is_spent = sql::read_value<bool>(
-        on.prepare(sql::statements::is_code_spent, code.code_digest));
+    const auto is_spent = sql::read_value<bool>(on.prepare(sql::statements::is_code_spent, code.code_digest));
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
     if (!*is_suspended) return not_found();
@@ -62,9 +57,8 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
     if (!widened) return widened.error();
     if (!*widened) return code_result::not_granted;
     const auto access_grant = **widened;
-    if (auto done =
-            on.run(sql::statements::insert_code,
-                   code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
+    if (auto done = on.run(sql::statements::insert_code, code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge,
+                           code.expires_at, code.resources);
         !done)
         return std::move(done).error();
     return on.run(sql::statements::trim_codes, access_grant, limits::codes_per_grant_max).transform([] { return code_result::created; });
@@ -86,8 +80,7 @@ TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_expired(inst
 namespace sqlite_detail {
 
 /// Verbs of `grant_store`.
-class grant_verbs : verbs {
-public:
+struct grant_verbs : verbs {
     using verbs::verbs;
 
     result<code_result> create_code(const new_authorization_code& code) noexcept {
@@ -96,10 +89,8 @@ public:
 
     result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
         return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
-            const auto found = sql::read_one(
-                on.prepare(sql::statements::find_code,
-                           shown.code_digest, shown.application),
-                sql::to_found_code);
+            const auto found =
+                sql::read_one(on.prepare(sql::statements::find_code, shown.code_digest, shown.application), sql::to_found_code);
             if (!found) return found.error();
             if (!*found) return redeemed_code{};
             const sql::found_code& code = **found;
@@ -115,19 +106,17 @@ public:
             if (auto done = sqlite::detail::insert_refresh_token(on, shown.tokens, code); !done) return std::move(done).error();
             if (auto done = sqlite::insert_access_token(on, code.access_token(shown), shown.tokens.refresh_digest); !done)
                 return std::move(done).error();
-            return on
-                .run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now,
-                     code.forget_at(), code.id)
-                .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
+            return on.run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now, code.forget_at(), code.id).transform([&] {
+                return redeemed_code{judged, code.user, code.scopes};
+            });
         });
     }
 
     result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
         return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-            const auto found = sql::read_one(
-                on.prepare(sql::statements::find_refresh_token,
-                           shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
-                sql::to_found_refresh_token);
+            const auto found = sql::read_one(on.prepare(sql::statements::find_refresh_token, shown.access_digest, shown.refresh_digest,
+                                                        shown.family_digest(), shown.application, shown.now),
+                                             sql::to_found_refresh_token);
             if (!found) return found.error();
             if (!*found) return refreshed_token{};
             const sql::found_refresh_token& token = **found;
@@ -141,15 +130,12 @@ public:
 
             if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.current); !done)
                 return std::move(done).error();
-            if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
-                                   token.id);
-                !done)
+            if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at), token.id); !done)
                 return std::move(done).error();
             if (shown.rotation && token.is_shown_by(shown)) {
                 const auto& rotation = *shown.rotation;
-                auto done = on.run(
-                    sql::statements::replace_refresh_token,
-                    rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
+                auto done = on.run(sql::statements::replace_refresh_token, rotation.successor_digest, shown.now, rotation.successor_seed,
+                                   rotation.family_digest, token.id);
                 if (!done) return token_exists(std::move(done).error());
             }
             return token.refreshed(shown);

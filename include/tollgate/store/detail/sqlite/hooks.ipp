@@ -86,8 +86,7 @@ TOLLGATE_DECL result<void> sqlite_detail::store_state::encrypt_hook_secrets() {
 namespace sqlite_detail {
 
 /// Verbs of `hook_store`.
-class hook_verbs : verbs {
-public:
+struct hook_verbs : verbs {
     using verbs::verbs;
 
     result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
@@ -116,8 +115,7 @@ public:
                 "WHERE id = ? AND service = ? AND account_id = ?",
                 id, account.service, account.account);
             if (!deleted || !*deleted) return deleted;
-            if (auto done = on.run(sql::statements::delete_secrets_of_deleted_hook, id); !done)
-                return std::move(done).error();
+            if (auto done = on.run(sql::statements::delete_secrets_of_deleted_hook, id); !done) return std::move(done).error();
             if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
             return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
         });

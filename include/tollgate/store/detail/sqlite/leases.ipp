@@ -188,8 +188,7 @@ private:
 namespace tollgate::inline v0::sqlite_detail {
 
 /// Verbs of `outbox`.
-class lease_verbs : verbs {
-public:
+struct lease_verbs : verbs {
     using verbs::verbs;
 
     result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {

@@ -16,8 +16,7 @@
 namespace tollgate::inline v0::sqlite_detail {
 
 /// Verbs of `outbox`, `shared_outbox` and `backlog_source`.
-class outbox_verbs : verbs {
-public:
+struct outbox_verbs : verbs {
     using verbs::verbs;
 
     result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
@@ -61,9 +60,7 @@ public:
                 on.prepare(
                     "SELECT id, service, account_id, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
                     latest_due(now), rows_max),
-                [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
-                    return due_hook{id, {service, account}, std::move(target_url)};
-                });
+                sql::to_due_hook);
             if (!listed) return std::move(listed).error();
             due_hook_page page{.hooks = *std::move(listed)};
             // A further row contains when the next hook is due.

@@ -27,20 +27,18 @@ TOLLGATE_DECL result<std::optional<known_user>> sqlite_detail::store_state::owne
 namespace sqlite_detail {
 
 /// Verbs of `token_store`.
-class personal_token_verbs : verbs {
-public:
+struct personal_token_verbs : verbs {
     using verbs::verbs;
 
     result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept {
         return impl_->database.transact([&](sqlite::database& on) -> result<token_id> {
             const auto existing = sql::read_value<token_id>(
-                on.prepare(sql::statements::find_repeated_personal_token, token.username,
-                           token.user, token.secret_digest));
+                on.prepare(sql::statements::find_repeated_personal_token, token.username, token.user, token.secret_digest));
             if (!existing) return existing.error();
             if (*existing) return **existing;  // the call is repeated
-            const auto id = sql::read_value<token_id>(on.prepare(
-                sql::statements::insert_personal_token, token.user, token.username, token.secret_digest, token.description, token.scopes,
-                token.created_at, token.expires_at, tokens_per_user_max));
+            const auto id = sql::read_value<token_id>(on.prepare(sql::statements::insert_personal_token, token.user, token.username,
+                                                                 token.secret_digest, token.description, token.scopes, token.created_at,
+                                                                 token.expires_at, tokens_per_user_max));
             if (!id) return personal_token_exists(id.error());
             if (!*id) return too_many_personal_tokens(tokens_per_user_max);
             return **id;
@@ -48,8 +46,8 @@ public:
     }
 
     result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
-        return impl_->change(sql::statements::renew_personal_token,
-                             renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
+        return impl_->change(sql::statements::renew_personal_token, renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user,
+                             renewed.replaced);
     }
 };
 

@@ -22,21 +22,17 @@ TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_sessions(con
 namespace sqlite_detail {
 
 /// Verbs of `session_store`.
-class session_verbs : verbs {
-public:
+struct session_verbs : verbs {
     using verbs::verbs;
 
     result<void> create_session(const stored_session& session) noexcept {
         return impl_->database.transact([&](sqlite::database& on) -> result<void> {
             // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
-            auto done = on.run_counted(
-                sql::statements::insert_session,
-                session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
-                session.signed_in_from, session.user_agent);
+            auto done = on.run_counted(sql::statements::insert_session, session.cookie_digest, session.user, session.login,
+                                       session.created_at, session.last_seen_at, session.signed_in_from, session.user_agent);
             if (!done) return std::move(done).error();
             if (!*done) return session_exists();
-            return on.run(
-                sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
+            return on.run(sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
         });
     }
 };
