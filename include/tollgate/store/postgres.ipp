@@ -46,6 +46,8 @@ public:
           credential_verbs{state}, delivery_verbs{state}, device_code_verbs{state}, grant_verbs{state}, hook_verbs{state},
           lease_verbs{state}, outbox_verbs{state}, personal_token_verbs{state}, session_verbs{state} {}
 
+    result<std::size_t> sweep(const sweep_request& request) noexcept { return sql::sweep(*this, request); }
+
     [[nodiscard]] postgres_clock clock() const noexcept { return postgres_clock{state.database.clock()}; }
 };
 
@@ -71,7 +73,7 @@ inline result<std::shared_ptr<store>> open_store(const std::string& connection_s
         if (auto tried = created->state.database.query(created->state.lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
     if (settings.hook_secret_keys)
-        if (auto done = created->state.encrypt_hook_secrets(); !done) return std::move(done).error();
+        if (auto done = created->encrypt_hook_secrets(); !done) return std::move(done).error();
     return created;
 }
 

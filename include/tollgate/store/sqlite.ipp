@@ -43,6 +43,8 @@ public:
           shared_verbs{state}, access_token_verbs{state}, application_verbs{state}, completion_verbs{state},
           credential_verbs{state}, delivery_verbs{state}, device_code_verbs{state}, grant_verbs{state}, hook_verbs{state},
           lease_verbs{state}, outbox_verbs{state}, personal_token_verbs{state}, session_verbs{state} {}
+
+    result<std::size_t> sweep(const sweep_request& request) noexcept { return sql::sweep(*this, request); }
 };
 
 static_assert(sql::complete_store<store>);
@@ -62,7 +64,7 @@ inline result<std::shared_ptr<store>> open_store(const std::string& path, const 
             return std::move(tried).error();
     }
     if (settings.hook_secret_keys)
-        if (auto done = created->state.encrypt_hook_secrets(); !done) {
+        if (auto done = created->encrypt_hook_secrets(); !done) {
             done.error().cause += ": " + path;
             return std::move(done).error();
         }

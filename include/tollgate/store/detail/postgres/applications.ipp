@@ -8,14 +8,7 @@
 #include <string>
 #include <variant>
 
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
-    // A grant that is being created locks its application, which is then skipped.
-    return remove(sql::statements::sweep_unowned_applications, registered_before, rows_max);
-}
-
-namespace postgres_detail {
+namespace tollgate::inline v0::postgres_detail {
 
 /// Verbs of `application_store`.
 struct application_verbs : verbs {
@@ -104,10 +97,13 @@ struct application_verbs : verbs {
             return results->back().affected() > 0;
         });
     }
+
+    result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
+        // A grant that is being created locks its application, which is then skipped.
+        return impl_->remove(sql::statements::sweep_unowned_applications, registered_before, rows_max);
+    }
 };
 
-}  // namespace postgres_detail
-
-}  // namespace tollgate
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP

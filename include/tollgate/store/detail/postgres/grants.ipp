@@ -60,11 +60,6 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
 
 }  // namespace postgres
 
-TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    // Nodes that sweep at the same time take different rows.
-    return sql::sweep_expired(now, rows_max, [this](auto... statement) { return remove(statement...); });
-}
-
 namespace postgres_detail {
 
 /// Verbs of `grant_store`.
@@ -187,6 +182,11 @@ struct grant_verbs : verbs {
             if (!done) return impl_->forget_all_after(std::move(done).error());
             return done;
         });
+    }
+
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
+        // Nodes that sweep at the same time take different rows.
+        return sql::sweep_expired(now, rows_max, [this](auto... statement) { return impl_->remove(statement...); });
     }
 };
 

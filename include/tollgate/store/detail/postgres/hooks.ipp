@@ -7,6 +7,7 @@
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sql/delivery_columns.hpp>
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
+#include <tollgate/store/detail/postgres/delivery_history.ipp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 
 #include <string>
@@ -23,91 +24,6 @@ inline void lock_hooks_for_counting(batch& in, const account_ref& account, std::
 }
 
 }  // namespace postgres::detail
-
-TOLLGATE_DECL result<bool> postgres_detail::store_state::change_hook(const account_ref& account, hook_id id,
-                                                                     const hook_fields& fields) noexcept {
-    return with_batch([&](postgres::batch& batch) -> result<bool> {
-        const std::string host = delivery_host(fields.target_url);
-        postgres::detail::lock_hooks_for_counting(batch, account, fields.event);
-        // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
-        // refers to it. Deliveries store the host of their lease, so those that wait need no change.
-        batch.add(
-            "SELECT id FROM tollgate_hosts WHERE name = $1 OR id = (SELECT host_id FROM tollgate_hooks "
-            "WHERE id = $2 AND service = $3 AND account_id = $4) ORDER BY id FOR NO KEY UPDATE",
-            host, id, account.service, account.account);
-        batch.add(
-            "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE EXISTS ("
-            "SELECT FROM tollgate_hooks WHERE id = $2 AND service = $3 AND account_id = $4) "
-            "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
-            host, id, account.service, account.account);
-        batch.add(
-            "SELECT set_config('tollgate.host_before', coalesce((SELECT host_id::text FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3), ''), true)",
-            id, account.service, account.account);
-        const auto changing = batch.add(
-            "WITH found AS (SELECT id, event = $4 OR $7 > (SELECT count(*) FROM tollgate_hooks WHERE service = $2 "
-            "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
-            "FOR NO KEY UPDATE), "
-            "changed AS (UPDATE tollgate_hooks AS hooks SET event = $4, target_url = $5, "
-            "failing_since = CASE target_url WHEN $5 THEN failing_since END, "
-            "last_failure_at = CASE target_url WHEN $5 THEN last_failure_at END, "
-            "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
-            "SELECT fits FROM found",
-            id, account.service, account.account, fields.event, fields.target_url, host,
-            fields.hooks_per_event_max);
-        // The host of before, or the new one if the event does not fit.
-        batch.add(
-            "DELETE FROM tollgate_hosts AS hosts WHERE (name = $1 "
-            "OR id = nullif(current_setting('tollgate.host_before', true), '')::bigint) "
-            "AND NOT EXISTS (SELECT FROM tollgate_hooks WHERE host_id = hosts.id)",
-            host);
-        auto results = database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto fits = sql::read_value<bool>((*results)[changing]);
-        if (!fits) return fits.error();
-        if (!*fits) return false;
-        if (!**fits) return too_many_hooks(fields.hooks_per_event_max);
-        return true;
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_detail::store_state::change_hook(const account_ref& account, hook_id id,
-                                               const hook_secret_replacement& replacement) noexcept {
-    return with_batch([&](postgres::batch& batch) -> result<bool> {
-        const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
-        if (!encrypted) return encrypted.error();
-        batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
-                  account.service, account.account);
-        batch.add(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
-                  digest_of(replacement.secret), replacement.replaced);
-        batch.add(sql::statements::trim_previous_secrets, id, limits::previous_secrets_max);
-        // If the call is repeated, the hook has the secret already.
-        batch.add(sql::statements::replace_secret, *encrypted, digest_of(replacement.secret), id, account.service, account.account,
-                  replacement.replaced);
-        auto results = database.run(batch);
-        if (!results) return std::move(results).error();
-        return results->back().affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_detail::store_state::encrypt_hook_secrets() {
-    using postgres::statement_text;
-    const auto encrypt_table = [this](statement_text select, statement_text update) {
-        return sql::encrypt_all(
-            keys,
-            [&](std::int64_t last) {
-                return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
-            },
-            [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
-                return with_batch([&](postgres::batch& batch) {
-                    for (const sql::changed_secret& each : changed) batch.add(update, each.after, each.row, each.before);
-                    return database.run(batch).transform([](const postgres::results&) {});
-                });
-            });
-    };
-    if (auto done = encrypt_table(sql::statements::list_secrets, sql::statements::reencrypt_secret); !done) return done;
-    return encrypt_table(sql::statements::list_previous_secrets, sql::statements::reencrypt_previous_secret);
-}
 
 namespace postgres_detail {
 
@@ -176,6 +92,98 @@ struct hook_verbs : verbs {
                 static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::removed_rows_max));
             return true;
         });
+    }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            const std::string host = delivery_host(fields.target_url);
+            postgres::detail::lock_hooks_for_counting(batch, account, fields.event);
+            // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
+            // refers to it. Deliveries store the host of their lease, so those that wait need no change.
+            batch.add(
+                "SELECT id FROM tollgate_hosts WHERE name = $1 OR id = (SELECT host_id FROM tollgate_hooks "
+                "WHERE id = $2 AND service = $3 AND account_id = $4) ORDER BY id FOR NO KEY UPDATE",
+                host, id, account.service, account.account);
+            batch.add(
+                "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE EXISTS ("
+                "SELECT FROM tollgate_hooks WHERE id = $2 AND service = $3 AND account_id = $4) "
+                "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
+                host, id, account.service, account.account);
+            batch.add(
+                "SELECT set_config('tollgate.host_before', coalesce((SELECT host_id::text FROM tollgate_hooks "
+                "WHERE id = $1 AND service = $2 AND account_id = $3), ''), true)",
+                id, account.service, account.account);
+            const auto changing = batch.add(
+                "WITH found AS (SELECT id, event = $4 OR $7 > (SELECT count(*) FROM tollgate_hooks WHERE service = $2 "
+                "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
+                "FOR NO KEY UPDATE), "
+                "changed AS (UPDATE tollgate_hooks AS hooks SET event = $4, target_url = $5, "
+                "failing_since = CASE target_url WHEN $5 THEN failing_since END, "
+                "last_failure_at = CASE target_url WHEN $5 THEN last_failure_at END, "
+                "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
+                "SELECT fits FROM found",
+                id, account.service, account.account, fields.event, fields.target_url, host,
+                fields.hooks_per_event_max);
+            // The host of before, or the new one if the event does not fit.
+            batch.add(
+                "DELETE FROM tollgate_hosts AS hosts WHERE (name = $1 "
+                "OR id = nullif(current_setting('tollgate.host_before', true), '')::bigint) "
+                "AND NOT EXISTS (SELECT FROM tollgate_hooks WHERE host_id = hosts.id)",
+                host);
+            auto results = impl_->database.run(batch);
+            if (!results) return std::move(results).error();
+            const auto fits = sql::read_value<bool>((*results)[changing]);
+            if (!fits) return fits.error();
+            if (!*fits) return false;
+            if (!**fits) return too_many_hooks(fields.hooks_per_event_max);
+            return true;
+        });
+    }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            const auto encrypted = impl_->keys.encrypt(replacement.secret, hook_secret_context(account));
+            if (!encrypted) return encrypted.error();
+            batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
+                      account.service, account.account);
+            batch.add(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
+                      digest_of(replacement.secret), replacement.replaced);
+            batch.add(sql::statements::trim_previous_secrets, id, limits::previous_secrets_max);
+            // If the call is repeated, the hook has the secret already.
+            batch.add(sql::statements::replace_secret, *encrypted, digest_of(replacement.secret), id, account.service, account.account,
+                      replacement.replaced);
+            auto results = impl_->database.run(batch);
+            if (!results) return std::move(results).error();
+            return results->back().affected() > 0;
+        });
+    }
+
+    result<void> encrypt_hook_secrets() {
+        using postgres::statement_text;
+        const auto encrypt_table = [this](statement_text select, statement_text update) {
+            return sql::encrypt_all(
+                impl_->keys,
+                [&](std::int64_t last) {
+                    return impl_->read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(impl_->keys),
+                                           sql::reencrypted_rows_max);
+                },
+                [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
+                    return impl_->with_batch([&](postgres::batch& batch) {
+                        for (const sql::changed_secret& each : changed) batch.add(update, each.after, each.row, each.before);
+                        return impl_->database.run(batch).transform([](const postgres::results&) {});
+                    });
+                });
+        };
+        if (auto done = encrypt_table(sql::statements::list_secrets, sql::statements::reencrypt_secret); !done) return done;
+        return encrypt_table(sql::statements::list_previous_secrets, sql::statements::reencrypt_previous_secret);
+    }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
+        return postgres_detail::enable_hook(*impl_, account, id, enabling);
+    }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
+        return std::visit([&](const auto& each) { return change_hook(account, id, each); }, change);
     }
 };
 

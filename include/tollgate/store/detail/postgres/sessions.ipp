@@ -8,14 +8,7 @@
 
 #include <variant>
 
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::size_t> postgres_detail::store_state::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
-    // Nodes that sweep at the same time take different rows.
-    return sql::sweep_sessions(ends, rows_max, [this](auto... statement) { return remove(statement...); });
-}
-
-namespace postgres_detail {
+namespace tollgate::inline v0::postgres_detail {
 
 /// Verbs of `session_store`.
 struct session_verbs : verbs {
@@ -33,10 +26,13 @@ struct session_verbs : verbs {
             return {};
         });
     }
+
+    result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
+        // Nodes that sweep at the same time take different rows.
+        return sql::sweep_sessions(ends, rows_max, [this](auto... statement) { return impl_->remove(statement...); });
+    }
 };
 
-}  // namespace postgres_detail
-
-}  // namespace tollgate
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP

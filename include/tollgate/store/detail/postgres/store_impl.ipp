@@ -101,22 +101,6 @@ struct store_state {
     /// Returns true if a column can contain this text. Other texts are in no row.
     [[nodiscard]] static bool is_storable(std::string_view text) noexcept { return postgres::is_storable(text); }
 
-    /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept;
-
-    /// Parts of `change_hook` and `resend`.
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept;
-
-    /// Encrypts the webhook secrets that are not encrypted with the first key.
-    TOLLGATE_DECL result<void> encrypt_hook_secrets();
-
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
     milliseconds response_wait_max;

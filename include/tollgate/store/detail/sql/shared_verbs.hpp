@@ -16,10 +16,8 @@
 #include <tollgate/model/hook.hpp>
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/model/session.hpp>
-#include <tollgate/model/sweep.hpp>
 #include <tollgate/store/detail/sql/rows.hpp>
 #include <tollgate/store/detail/sql/statements.hpp>
-#include <tollgate/store/detail/sweep_kinds.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -92,20 +90,6 @@ public:
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
         if (!State::is_storable(service)) return std::optional<account_ref>{};
         return impl_->read_one(to_account_of(service), statements::find_account_of_hook, id, service);
-    }
-    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
-        return std::visit([&](const auto& each) { return impl_->change_hook(account, id, each); }, change);
-    }
-    result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
-        return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
-    }
-
-    result<std::size_t> sweep(const sweep_request& request) noexcept {
-        return tollgate::detail::sweep_kinds(
-            request, [this](instant now, std::size_t rows_max) { return impl_->sweep_expired(now, rows_max); },
-            [this](instant registered_before, std::size_t rows_max) { return impl_->sweep_unowned(registered_before, rows_max); },
-            [this](instant ended_before, std::size_t rows_max) { return impl_->sweep_deliveries(ended_before, rows_max); },
-            [this](const session_ends& ends, std::size_t rows_max) { return impl_->sweep_sessions(ends, rows_max); });
     }
 
     [[nodiscard]] backend_statistics statistics() const noexcept {

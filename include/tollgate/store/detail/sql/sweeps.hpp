@@ -7,6 +7,7 @@
 #include <tollgate/base/time.hpp>
 #include <tollgate/model/sweep.hpp>
 #include <tollgate/store/detail/sql/statements.hpp>
+#include <tollgate/store/detail/sweep_kinds.hpp>
 
 #include <cstddef>
 #include <initializer_list>
@@ -48,6 +49,16 @@ template <class Remove>
 result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max, Remove remove) {
     return sweep_steps({{statements::sweep_old_sessions, ends.created_before}, {statements::sweep_idle_sessions, ends.seen_before}},
                        rows_max, remove);
+}
+
+/// The verb `sweep` of a store that has a function for each kind of rows. Each deletes `rows_max` rows at most, and returns their number.
+template <class Store>
+result<std::size_t> sweep(Store& store, const sweep_request& request) {
+    return tollgate::detail::sweep_kinds(
+        request, [&](instant now, std::size_t rows_max) { return store.sweep_expired(now, rows_max); },
+        [&](instant registered_before, std::size_t rows_max) { return store.sweep_unowned(registered_before, rows_max); },
+        [&](instant ended_before, std::size_t rows_max) { return store.sweep_deliveries(ended_before, rows_max); },
+        [&](const session_ends& ends, std::size_t rows_max) { return store.sweep_sessions(ends, rows_max); });
 }
 
 }  // namespace tollgate::sql

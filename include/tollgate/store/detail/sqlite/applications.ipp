@@ -7,15 +7,7 @@
 
 #include <variant>
 
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        return on.remove(sql::statements::sweep_unowned_applications, registered_before, rows_max);
-    });
-}
-
-namespace sqlite_detail {
+namespace tollgate::inline v0::sqlite_detail {
 
 /// Verbs of `application_store`.
 struct application_verbs : verbs {
@@ -72,10 +64,14 @@ struct application_verbs : verbs {
             return on.run_counted(sql::statements::delete_application, id, owner);
         });
     }
+
+    result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+            return on.remove(sql::statements::sweep_unowned_applications, registered_before, rows_max);
+        });
+    }
 };
 
-}  // namespace sqlite_detail
-
-}  // namespace tollgate
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP

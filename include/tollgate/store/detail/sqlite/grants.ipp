@@ -66,17 +66,6 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
 
 }  // namespace sqlite
 
-TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
-        return sql::sweep_expired(now, rows_max, [&](auto... statement) { return on.remove(statement...); });
-    };
-    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
-                     sweep, now, sql::device_codes_end(now));
-}
-
 namespace sqlite_detail {
 
 /// Verbs of `grant_store`.
@@ -140,6 +129,17 @@ struct grant_verbs : verbs {
             }
             return token.refreshed(shown);
         });
+    }
+
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
+        const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
+            return sql::sweep_expired(now, rows_max, [&](auto... statement) { return on.remove(statement...); });
+        };
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
+                         sweep, now, sql::device_codes_end(now));
     }
 };
 

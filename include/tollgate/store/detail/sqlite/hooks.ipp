@@ -7,83 +7,12 @@
 #include <tollgate/store/detail/sql/hook_secrets.hpp>
 #include <tollgate/store/detail/sql/delivery_columns.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
+#include <tollgate/store/detail/sqlite/delivery_history.ipp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 
 #include <variant>
 
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<bool> sqlite_detail::store_state::change_hook(const account_ref& account, hook_id id,
-                                             const hook_secret_replacement& replacement) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<bool> {
-        const digest secret_digest = digest_of(replacement.secret);
-        const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
-        if (!encrypted) return encrypted.error();
-        // If the call is repeated, the hook has the secret already.
-        if (auto done = on.run(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
-                               secret_digest, replacement.replaced);
-            !done)
-            return std::move(done).error();
-        auto replaced = on.run_counted(sql::statements::replace_secret, *encrypted, secret_digest, id, account.service, account.account,
-                                       replacement.replaced);
-        if (!replaced || !*replaced) return replaced;
-        return on.run(sql::statements::trim_previous_secrets, id, limits::previous_secrets_max).transform([] { return true; });
-    });
-}
-
-TOLLGATE_DECL result<bool> sqlite_detail::store_state::change_hook(const account_ref& account, hook_id id,
-                                                                   const hook_fields& fields) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<bool> {
-        auto event = sql::read_value<std::string>(
-            on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account_id = ?", id, account.service,
-                       account.account));
-        if (!event) return std::move(event).error();
-        if (!*event) return false;
-        if (**event != fields.event) {
-            auto others = sql::read_value<std::int64_t>(
-                on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ?",
-                           account.service, account.account, fields.event));
-            if (!others) return std::move(others).error();
-            if (static_cast<std::size_t>(others->value_or(0)) >= fields.hooks_per_event_max)
-                return too_many_hooks(fields.hooks_per_event_max);
-        }
-        // Deliveries store the host of their lease, so those that wait need no change.
-        return on
-            .run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
-                 "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
-                 "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
-                 fields.event, fields.target_url, id)
-            .transform([] { return true; });
-    });
-}
-
-TOLLGATE_DECL result<void> sqlite_detail::store_state::encrypt_hook_secrets() {
-    using sqlite::statement_text;
-    bool any_changed = false;
-    const auto encrypt_table = [&](statement_text select, statement_text update) {
-        return sql::encrypt_all(
-            keys,
-            [&](std::int64_t last) {
-                return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
-            },
-            [&](const std::vector<sql::changed_secret>& changes) {
-                return database.transact([&](sqlite::database& on) -> result<void> {
-                    for (const sql::changed_secret& each : changes)
-                        if (auto done = on.run(update, each.after, each.row, each.before); !done) return done;
-                    any_changed = true;
-                    return {};
-                });
-            });
-    };
-    if (auto done = encrypt_table(sql::statements::list_secrets, sql::statements::reencrypt_secret); !done) return done;
-    if (auto done = encrypt_table(sql::statements::list_previous_secrets, sql::statements::reencrypt_previous_secret); !done) return done;
-    // What was replaced leaves the log, too; while another process reads, this does nothing.
-    if (any_changed)
-        return database.write([](sqlite::database& on) { return on.run_script("PRAGMA wal_checkpoint(TRUNCATE)"); });
-    return {};
-}
-
-namespace sqlite_detail {
+namespace tollgate::inline v0::sqlite_detail {
 
 /// Verbs of `hook_store`.
 struct hook_verbs : verbs {
@@ -120,10 +49,86 @@ struct hook_verbs : verbs {
             return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
         });
     }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            const digest secret_digest = digest_of(replacement.secret);
+            const auto encrypted = impl_->keys.encrypt(replacement.secret, hook_secret_context(account));
+            if (!encrypted) return encrypted.error();
+            // If the call is repeated, the hook has the secret already.
+            if (auto done = on.run(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
+                                   secret_digest, replacement.replaced);
+                !done)
+                return std::move(done).error();
+            auto replaced = on.run_counted(sql::statements::replace_secret, *encrypted, secret_digest, id, account.service, account.account,
+                                           replacement.replaced);
+            if (!replaced || !*replaced) return replaced;
+            return on.run(sql::statements::trim_previous_secrets, id, limits::previous_secrets_max).transform([] { return true; });
+        });
+    }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            auto event = sql::read_value<std::string>(
+                on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account_id = ?", id, account.service,
+                           account.account));
+            if (!event) return std::move(event).error();
+            if (!*event) return false;
+            if (**event != fields.event) {
+                auto others = sql::read_value<std::int64_t>(
+                    on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ?",
+                               account.service, account.account, fields.event));
+                if (!others) return std::move(others).error();
+                if (static_cast<std::size_t>(others->value_or(0)) >= fields.hooks_per_event_max)
+                    return too_many_hooks(fields.hooks_per_event_max);
+            }
+            // Deliveries store the host of their lease, so those that wait need no change.
+            return on
+                .run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
+                     "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
+                     "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
+                     fields.event, fields.target_url, id)
+                .transform([] { return true; });
+        });
+    }
+
+    result<void> encrypt_hook_secrets() {
+        using sqlite::statement_text;
+        bool any_changed = false;
+        const auto encrypt_table = [&](statement_text select, statement_text update) {
+            return sql::encrypt_all(
+                impl_->keys,
+                [&](std::int64_t last) {
+                    return impl_->read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(impl_->keys),
+                                           sql::reencrypted_rows_max);
+                },
+                [&](const std::vector<sql::changed_secret>& changes) {
+                    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+                        for (const sql::changed_secret& each : changes)
+                            if (auto done = on.run(update, each.after, each.row, each.before); !done) return done;
+                        any_changed = true;
+                        return {};
+                    });
+                });
+        };
+        if (auto done = encrypt_table(sql::statements::list_secrets, sql::statements::reencrypt_secret); !done) return done;
+        if (auto done = encrypt_table(sql::statements::list_previous_secrets, sql::statements::reencrypt_previous_secret); !done)
+            return done;
+        // What was replaced leaves the log, too; while another process reads, this does nothing.
+        if (any_changed)
+            return impl_->database.write([](sqlite::database& on) { return on.run_script("PRAGMA wal_checkpoint(TRUNCATE)"); });
+        return {};
+    }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
+        return sqlite_detail::enable_hook(*impl_, account, id, enabling);
+    }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
+        return std::visit([&](const auto& each) { return change_hook(account, id, each); }, change);
+    }
 };
 
-}  // namespace sqlite_detail
-
-}  // namespace tollgate
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP

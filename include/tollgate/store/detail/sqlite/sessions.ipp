@@ -8,18 +8,7 @@
 
 #include <variant>
 
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::size_t> sqlite_detail::store_state::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
-    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
-        return sql::sweep_sessions(ends, rows_max, [&](auto... statement) { return on.remove(statement...); });
-    };
-    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
-                     sweep, ends.created_before, ends.seen_before);
-}
-
-namespace sqlite_detail {
+namespace tollgate::inline v0::sqlite_detail {
 
 /// Verbs of `session_store`.
 struct session_verbs : verbs {
@@ -35,10 +24,17 @@ struct session_verbs : verbs {
             return on.run(sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
         });
     }
+
+    result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
+        const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
+            return sql::sweep_sessions(ends, rows_max, [&](auto... statement) { return on.remove(statement...); });
+        };
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                         sweep, ends.created_before, ends.seen_before);
+    }
 };
 
-}  // namespace sqlite_detail
-
-}  // namespace tollgate
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
