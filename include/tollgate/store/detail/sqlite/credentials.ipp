@@ -59,7 +59,8 @@ struct credential_verbs : verbs {
                    std::optional<instant> last_used_at, token_id id) {
                     return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
                 },
-                "SELECT user_id, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?",
+                "SELECT user_id, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens "
+                "INDEXED BY tollgate_personal_tokens_credentials WHERE username = ?",
                 *name);
         });
     }
