@@ -29,8 +29,7 @@ public:
         one.connections_max = 1;
         one.hook_secret_keys = keys;
         one.callers_clock = nullptr;
-        return tollgate::any_store::of<tollgate::postgres_store>(
-            expect(tollgate::postgres_store::open(address(), one), "--store: cannot open the database"));
+        return expect(tollgate::postgres_store::open_any(address(), one), "--store: cannot open the database");
     }
     /// PostgreSQL checks foreign keys with every change; this looks for constraints and indexes that are marked as invalid, and for tables
     /// that the user may not read and write.
@@ -103,7 +102,7 @@ storage open_postgres_storage(const settings& settings) {
     }
     store_settings.owner_query = postgres_directory::owner_query;
     auto store = expect(tollgate::postgres_store::open(to, store_settings), "--store: cannot open the database");
-    return {std::make_unique<postgres_directory>(std::move(users)), tollgate::any_store::of<tollgate::postgres_store>(std::move(store))};
+    return {std::make_unique<postgres_directory>(std::move(users)), std::move(store)};
 }
 
 std::unique_ptr<database> postgres_database_of(const settings& settings, bool may_create) {

@@ -27,8 +27,7 @@ public:
     [[nodiscard]] tollgate::any_store store(const std::optional<tollgate::secret_keys>& keys) const override {
         tollgate::sqlite_settings with_keys;
         with_keys.hook_secret_keys = keys;
-        return tollgate::any_store::of<tollgate::sqlite_store>(
-            expect(tollgate::sqlite_store::open(file(), with_keys), "--store: cannot open the database"));
+        return expect(tollgate::sqlite_store::open_any(file(), with_keys), "--store: cannot open the database");
     }
     /// Reads the whole file in a read transaction, which does not block a running server.
     void check_integrity() const override {
@@ -92,8 +91,8 @@ storage open_sqlite_storage(const settings& settings) {
     store_settings.hook_secret_keys = read_secret_keys(settings.secret_key_file);
     auto users = expect(sqlite_directory::open(file), "--store: cannot open the database");
     expect(users.check_writable(), "--store: cannot write to '" + file.string() + "'");
-    auto store = expect(tollgate::sqlite_store::open(file.string(), store_settings), "--store: cannot open the database");
-    return {std::make_unique<sqlite_directory>(std::move(users)), tollgate::any_store::of<tollgate::sqlite_store>(std::move(store))};
+    auto store = expect(tollgate::sqlite_store::open_any(file.string(), store_settings), "--store: cannot open the database");
+    return {std::make_unique<sqlite_directory>(std::move(users)), std::move(store)};
 }
 
 std::unique_ptr<database> sqlite_database_of(const settings& settings, bool may_create) {

@@ -6,12 +6,8 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/base/secret_keys.hpp>
-#include <tollgate/contract/hook_store.hpp>
-#include <tollgate/contract/oauth_store.hpp>
-#include <tollgate/contract/outbox.hpp>
-#include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/sources.hpp>
-#include <tollgate/contract/token_store.hpp>
+#include <tollgate/store/any_store.hpp>
 #include <tollgate/store/cache_invalidation_feed.hpp>
 #include <tollgate/store/detail/postgres/server_clock.hpp>
 #include <tollgate/store/schema_status.hpp>
@@ -81,7 +77,9 @@ private:
 
 static_assert(time_source<postgres_clock>);
 
-class any_store;
+namespace postgres_detail {
+class store;
+}
 
 /// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. When a verb returns,
 /// its effect is as durable as the server's commits (even if the server's default is synchronous_commit=off).
@@ -109,9 +107,11 @@ class any_store;
 /// (libpq's default, `prefer`, falls back to plain text). A pooler must use session pooling, because statements are
 /// prepared.
 ///
-/// Thread rule: any thread. Calls block. Movable; a moved-from store may only be destroyed or assigned to. Errors: only the constructor
-/// throws; unavailable for conditions that may pass (no connection, no response in time, a server that stops), internal for the rest.
-class postgres_store {
+/// The verbs are those of `any_store`, and the contracts document them. Copies share the store.
+///
+/// Thread rule: any thread. Calls block. A moved-from store may only be destroyed or assigned to. Errors: only the constructor throws;
+/// unavailable for conditions that may pass (no connection, no response in time, a server that stops), internal for the rest.
+class postgres_store : public any_store {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
@@ -131,11 +131,6 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           const postgres_settings& settings = {}) noexcept;
 
-    /// Movable, not copyable.
-    TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
-    TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
-    TOLLGATE_DECL ~postgres_store();
-
     /// Returns a clock with the time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
     /// Returns the changes to users' rows that this store has received, for an adapter that caches rows of its own tables
@@ -143,107 +138,15 @@ public:
     /// `cached_credentials_max`, row caches never return a row. The result may outlive the store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
-    /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept;
-    /// See `credential_cache`.
-    TOLLGATE_DECL lookup<token_credential> cached_credential(const credential_key& key) const noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept;
-    /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
-    TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
-                                                    const personal_token_renewal& renewed) noexcept;
-    /// See `token_store` and `access_token_store`.
-    TOLLGATE_DECL result<bool> revoke(const revocation& revoked) noexcept;
-    /// See `access_token_store`.
-    TOLLGATE_DECL result<bool> create_access_token(const new_access_token& token) noexcept;
-
-    /// See `hook_store`.
-    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
-    TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
-    TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept;
-    TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
-
-    /// See `application_store`.
-    TOLLGATE_DECL result<application_id> create_application(const new_application& application,
-                                                            std::size_t applications_per_user_max) noexcept;
-    TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
-    TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    TOLLGATE_DECL result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
-                                                  const application_change& change) noexcept;
-    TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
-
-    /// See `grant_store`.
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
-    TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
-    TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
-    TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
-    TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
-    TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-
-    /// See `session_store`.
-    TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
-    TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
-    TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> end_sessions(const session_selection& ended) noexcept;
-
-    /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
-                                                   std::optional<hook_id> only_to = {}) noexcept;
-    /// See `outbox`.
-    TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
-    /// See `backlog_source`.
-    TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
-    /// See `outbox`.
-    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
-                                                          const lease_time& lease) noexcept;
-    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept;
-    /// See `grant_store`, `outbox` and `session_store`.
-    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
-    /// See `shared_outbox`. Takes a few nanoseconds. The first call starts a thread with a further connection, which receives (LISTEN) the
-    /// events of all nodes.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
-
-    /// Returns the counts of the connections and caches, for `metrics::watch_backend`.
-    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
-
 private:
-    struct impl;
-    explicit postgres_store(std::unique_ptr<impl> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& connection_string, const postgres_settings& settings);
+    explicit TOLLGATE_DECL postgres_store(std::shared_ptr<postgres_detail::store> opened) noexcept;
 
-    std::unique_ptr<impl> impl_;
+    std::shared_ptr<postgres_detail::store> store_;
 };
-
-static_assert(token_store<postgres_store> && access_token_store<postgres_store>);
-static_assert(credential_cache<postgres_store> && use_recorder<postgres_store>);
-static_assert(hook_store<postgres_store>);
-static_assert(oauth_store<postgres_store>);
-static_assert(session_store<postgres_store>);
-static_assert(outbox<postgres_store> && shared_outbox<postgres_store> && backlog_source<postgres_store>);
 
 }  // namespace tollgate
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION)
-#include <tollgate/store/detail/postgres/access_tokens.ipp>
-#include <tollgate/store/detail/postgres/applications.ipp>
-#include <tollgate/store/detail/postgres/completions.ipp>
-#include <tollgate/store/detail/postgres/credentials.ipp>
-#include <tollgate/store/detail/postgres/delivery_history.ipp>
-#include <tollgate/store/detail/postgres/device_codes.ipp>
-#include <tollgate/store/detail/postgres/grants.ipp>
-#include <tollgate/store/detail/postgres/hooks.ipp>
-#include <tollgate/store/detail/postgres/leases.ipp>
-#include <tollgate/store/detail/postgres/outbox.ipp>
-#include <tollgate/store/detail/postgres/personal_tokens.ipp>
-#include <tollgate/store/detail/postgres/sessions.ipp>
 #include <tollgate/store/postgres.ipp>
 #endif
 

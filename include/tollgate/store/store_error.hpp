@@ -51,6 +51,13 @@ template <class Verb>
     }
 }
 
+/// Returns an opened store, for constructors. Throws store_error.
+template <class Store>
+[[nodiscard]] Store value_or_throw(result<Store> opened) {
+    if (!opened) throw store_error{opened.error().log_text()};
+    return *std::move(opened);
+}
+
 /// Returns the error of a store without a database for a row that already exists.
 [[nodiscard]] inline error conflict() { return {error_kind::conflict, {}, {}}; }
 

@@ -9,27 +9,15 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
-#include <tollgate/store/detail/postgres/access_tokens.ipp>
-#include <tollgate/store/detail/postgres/applications.ipp>
 #include <tollgate/store/detail/postgres/batch.ipp>
-#include <tollgate/store/detail/postgres/completions.ipp>
 #include <tollgate/store/detail/postgres/connection.ipp>
 #include <tollgate/store/detail/postgres/credential_lookup.ipp>
-#include <tollgate/store/detail/postgres/credentials.ipp>
-#include <tollgate/store/detail/postgres/delivery_history.ipp>
-#include <tollgate/store/detail/postgres/device_codes.ipp>
 #include <tollgate/store/detail/postgres/failure.ipp>
-#include <tollgate/store/detail/postgres/grants.ipp>
-#include <tollgate/store/detail/postgres/hooks.ipp>
-#include <tollgate/store/detail/postgres/leases.ipp>
 #include <tollgate/store/detail/postgres/listener.ipp>
 #include <tollgate/store/detail/postgres/migrations.ipp>
-#include <tollgate/store/detail/postgres/outbox.ipp>
-#include <tollgate/store/detail/postgres/personal_tokens.ipp>
 #include <tollgate/store/detail/postgres/remove_deliveries.ipp>
 #include <tollgate/store/detail/postgres/server_clock.ipp>
 #include <tollgate/store/detail/postgres/server_list.ipp>
-#include <tollgate/store/detail/postgres/sessions.ipp>
 #include <tollgate/store/detail/postgres/statement.ipp>
 #include <tollgate/store/postgres.ipp>
 #include <tollgate/store/postgres_database.ipp>

@@ -9,24 +9,12 @@
 #error Define TOLLGATE_SEPARATE_COMPILATION for every translation unit of the program.
 #endif
 
-#include <tollgate/store/detail/sqlite/access_tokens.ipp>
 #include <tollgate/store/detail/sqlite/append_event.ipp>
-#include <tollgate/store/detail/sqlite/applications.ipp>
 #include <tollgate/store/detail/sqlite/change_stamp.ipp>
-#include <tollgate/store/detail/sqlite/completions.ipp>
-#include <tollgate/store/detail/sqlite/credentials.ipp>
 #include <tollgate/store/detail/sqlite/database.ipp>
-#include <tollgate/store/detail/sqlite/delivery_history.ipp>
-#include <tollgate/store/detail/sqlite/device_codes.ipp>
-#include <tollgate/store/detail/sqlite/grants.ipp>
-#include <tollgate/store/detail/sqlite/hooks.ipp>
-#include <tollgate/store/detail/sqlite/leases.ipp>
 #include <tollgate/store/detail/sqlite/migrations.ipp>
 #include <tollgate/store/detail/sqlite/opened_file.ipp>
-#include <tollgate/store/detail/sqlite/outbox.ipp>
-#include <tollgate/store/detail/sqlite/personal_tokens.ipp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.ipp>
-#include <tollgate/store/detail/sqlite/sessions.ipp>
 #include <tollgate/store/detail/sqlite/statement.ipp>
 #include <tollgate/store/sqlite.ipp>
 #include <tollgate/store/sqlite_database.ipp>

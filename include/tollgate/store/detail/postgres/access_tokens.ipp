@@ -10,22 +10,10 @@
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token) {
-    to.add(
-        "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) "
-        "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7), $8)",
-        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
-        token.resources);
-    return trim_access_tokens(to, token);
-}
-
-TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const new_access_token& newest) {
-    return to.add(
-        "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
-        "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
-        "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
-        "ORDER BY older.expires_at DESC OFFSET $2)) AND expires_at <= $3",
-        newest.token_digest, limits::access_tokens_per_grant_max - 1, newest.created_at);
+    to.add(sql::statements::insert_access_token, token.token_digest, token.user, token.application, token.scopes, token.created_at,
+           token.expires_at, refresh_token, token.resources);
+    return to.add(sql::statements::trim_access_tokens, token.application, token.user, token.token_digest,
+                  limits::access_tokens_per_grant_max - 1, token.created_at);
 }
 
 /// Makes this transaction the only one that creates access tokens of the user and the application, so that the bound is exact. Those
@@ -36,9 +24,7 @@ TOLLGATE_DECL void postgres::lock_access_tokens(batch& in, user_id user, applica
 }
 
 TOLLGATE_DECL std::size_t postgres::add_room_query(batch& to, user_id user, application_id application) {
-    return to.add(
-        sql::statements::find_room_for_access_token,
-        application, user, limits::access_tokens_per_grant_max - 1);
+    return to.add(sql::statements::find_room_for_access_token, application, user, limits::access_tokens_per_grant_max - 1);
 }
 
 TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
@@ -48,38 +34,43 @@ TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
     return {};
 }
 
-TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_token& token) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            // Waits for verbs that delete the application or take its right away, which then wait for this one.
-            const auto allowed = !token.for_owner ? 0
-                                                  : reading.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 "
-                                                                "AND acts_for_owner AND client_type = 'confidential' "
-                                                                "AND suspended IS NULL FOR SHARE",
-                                                                token.application, token.user);
-            postgres::lock_access_tokens(reading, token.user, token.application);
-            const auto existing = reading.add(
-                sql::statements::find_repeated_access_token,
-                token.user, token.application, token.token_digest);
-            const auto room = postgres::add_room_query(reading, token.user, token.application);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            if (token.for_owner && (*read)[allowed].count() == 0) return false;
-            const auto is_repeated = sql::read_value<bool>((*read)[existing]);
-            if (!is_repeated) return is_repeated.error();
-            if (is_repeated->value_or(false)) return true;
-            if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
-            postgres::batch writing{reading.shift()};
-            const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
-            auto written = on.commit(std::move(writing));
-            if (!written) return token_exists(std::move(written).error());
-            impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
-            return true;
+namespace postgres_detail {
+
+/// Verbs of `access_token_store`.
+struct access_token_verbs : verbs {
+    using verbs::verbs;
+
+    result<bool> create_access_token(const new_access_token& token) noexcept {
+        return detail::without_exceptions([&]() -> result<bool> {
+            return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
+                auto reading = impl_->database.make_batch();
+                reading.add("BEGIN");
+                // Waits for verbs that delete the application or take its right away, which then wait for this one.
+                const auto allowed =
+                    !token.for_owner ? 0 : reading.add(sql::statements::lock_application_of_owner_token, token.application, token.user);
+                postgres::lock_access_tokens(reading, token.user, token.application);
+                const auto existing =
+                    reading.add(sql::statements::find_repeated_access_token, token.user, token.application, token.token_digest);
+                const auto room = postgres::add_room_query(reading, token.user, token.application);
+                auto read = on.run(reading);
+                if (!read) return std::move(read).error();
+                if (token.for_owner && (*read)[allowed].count() == 0) return false;
+                const auto is_repeated = sql::read_value<bool>((*read)[existing]);
+                if (!is_repeated) return is_repeated.error();
+                if (is_repeated->value_or(false)) return true;
+                if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
+                postgres::batch writing{reading.shift()};
+                const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
+                auto written = on.commit(std::move(writing));
+                if (!written) return token_exists(std::move(written).error());
+                impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
+                return true;
+            });
         });
-    });
-}
+    }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 

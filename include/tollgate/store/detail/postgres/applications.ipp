@@ -8,149 +8,102 @@
 #include <string>
 #include <variant>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::postgres_detail {
 
-TOLLGATE_DECL result<application_id> postgres_store::create_application(
-    const new_application& application, std::size_t applications_per_user_max) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
-        postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
-        const auto existing = batch.add(
-            sql::statements::find_repeated_application,
-            application.client_id, application.owner, application.secret_digest);
-        batch.add(
-            "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
-            "default_scopes, registration_digest) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 "
-            "WHERE $13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) AND NOT EXISTS (SELECT "
-            "FROM tollgate_applications WHERE client_id = $2 AND owner_id = $1 AND secret_digest = $3) RETURNING id",
-            application.owner, application.client_id, application.secret_digest, application.name, application.website,
-            application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
-            application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
-            applications_per_user_max);
-        auto results = impl_->database.run(batch);
-        if (!results) return application_exists(std::move(results).error());
-        const bool is_repeated = (*results)[existing].count() > 0;
-        const auto id = sql::read_value<application_id>(is_repeated ? (*results)[existing] : results->back());
-        if (!id) return id.error();
-        if (!*id) return too_many_applications(applications_per_user_max);
-        return **id;
-    });
-}
+/// Verbs of `application_store`.
+struct application_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<std::optional<application>> postgres_store::find_application(std::string_view client_id) noexcept {
-    if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
-        return std::optional<application>{};
-    return impl_->read_one(sql::to_application,
-                           sql::statements::find_application,
-                           client_id);
-}
+    result<application_id> create_application(const new_application& application, std::size_t applications_per_user_max) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
+            postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
+            const auto existing =
+                batch.add(sql::statements::find_repeated_application, application.client_id, application.owner, application.secret_digest);
+            batch.add(sql::statements::insert_application, application.owner, application.client_id, application.secret_digest,
+                      application.name, application.website, application.description, sql::to_lines(application.redirect_urls),
+                      application.created_at, application.type, application.registration, application.default_scopes,
+                      sql::digest_or_null(application.registration_digest), applications_per_user_max);
+            auto results = impl_->database.run(batch);
+            if (!results) return application_exists(std::move(results).error());
+            const bool is_repeated = (*results)[existing].count() > 0;
+            const auto id = sql::read_value<application_id>(is_repeated ? (*results)[existing] : results->back());
+            if (!id) return id.error();
+            if (!*id) return too_many_applications(applications_per_user_max);
+            return **id;
+        });
+    }
 
-TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
-    return impl_->read_all(sql::to_application,
-                           sql::statements::list_applications,
-                           owner);
-}
-
-TOLLGATE_DECL result<bool> postgres_store::change_application(const std::optional<user_id>& changed_by, application_id id,
-                                                              const application_change& change) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        const auto updating = std::visit(
-            detail::overloaded{
-                [&](const application_fields& fields) {
-                    const auto updated = batch.add(
-                        sql::statements::set_application_fields,
-                        fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
-                        fields.default_scopes, id, changed_by);
-                    batch.add(
-                        sql::statements::delete_owner_tokens,
-                        id, changed_by);
-                    return updated;
+    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                    const application_change& change) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            const auto updating = std::visit(
+                detail::overloaded{
+                    [&](const application_fields& fields) {
+                        const auto updated =
+                            batch.add(sql::statements::set_application_fields, fields.name, fields.website, fields.description,
+                                      sql::to_lines(fields.redirect_urls), fields.acts_for_owner, fields.default_scopes, id, changed_by);
+                        batch.add(sql::statements::delete_owner_tokens, id, changed_by);
+                        return updated;
+                    },
+                    [&](const client_secret_addition& added) {
+                        // If the call is repeated, the secret is already the newest.
+                        return batch.add(sql::statements::add_client_secret, added.secret_digest, id, changed_by, added.replaced);
+                    },
+                    [&](older_secret_removal) { return batch.add(sql::statements::remove_older_secret, id, changed_by); },
+                    [&](const suspension_change& suspension) {
+                        if (suspension.suspended) {  // as in `delete_application`
+                            batch.set_response_wait_max(seconds{60});
+                            batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR UPDATE", id);
+                            batch.add(
+                                "SELECT count(*) FROM (SELECT id FROM tollgate_grants WHERE application_id = $1 ORDER BY id FOR UPDATE) "
+                                "AS locked",
+                                id);
+                        }
+                        const auto updated = batch.add(sql::statements::set_suspension, suspension.suspended, id, changed_by);
+                        if (suspension.suspended) batch.add(sql::statements::delete_tokens_of_application, id, changed_by);
+                        return updated;
+                    },
                 },
-                [&](const client_secret_addition& added) {
-                    // If the call is repeated, the secret is already the newest.
-                    return batch.add(
-                        sql::statements::add_client_secret,
-                        added.secret_digest, id, changed_by, added.replaced);
-                },
-                [&](older_secret_removal) {
-                    return batch.add(
-                        sql::statements::remove_older_secret,
-                        id, changed_by);
-                },
-                [&](const suspension_change& suspension) {
-                    if (suspension.suspended) {  // as in `delete_application`
-                        batch.set_response_wait_max(seconds{60});
-                        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR UPDATE", id);
-                        batch.add(
-                            "SELECT count(*) FROM (SELECT id FROM tollgate_grants WHERE application_id = $1 ORDER BY id FOR UPDATE) "
-                            "AS locked",
-                            id);
-                    }
-                    const auto updated = batch.add(
-                        sql::statements::set_suspension,
-                        suspension.suspended, id, changed_by);
-                    if (suspension.suspended)
-                        batch.add(
-                            sql::statements::delete_tokens_of_application,
-                            id, changed_by);
-                    return updated;
-                },
-            },
-            change);
-        const std::size_t statements = batch.statements().size();
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        const bool revoked = updating + 1 < statements && results->back().affected() > 0;
-        if (revoked && std::holds_alternative<suspension_change>(change)) impl_->changes->forget_all();  // many users may be affected
-        const auto owner = sql::read_value<user_id>((*results)[updating]);
-        if (!owner) return impl_->forget_all_after(owner.error());
-        if (revoked && *owner) impl_->changes->forget(**owner);
-        return owner->has_value();
-    });
-}
+                change);
+            const std::size_t statements = batch.statements().size();
+            auto results = impl_->database.run(batch);
+            if (!results) return impl_->forget_all_after(std::move(results).error());
+            const bool revoked = updating + 1 < statements && results->back().affected() > 0;
+            if (revoked && std::holds_alternative<suspension_change>(change)) impl_->changes->forget_all();  // many users may be affected
+            const auto owner = sql::read_value<user_id>((*results)[updating]);
+            if (!owner) return impl_->forget_all_after(owner.error());
+            if (revoked && *owner) impl_->changes->forget(**owner);
+            return owner->has_value();
+        });
+    }
 
-TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        // It is one transaction, so that no part remains, and hundreds of thousands of users may have authorized it.
-        batch.set_response_wait_max(seconds{60});
-        // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
-        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
-        batch.add(
-            "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
-            "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
-            "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
-            id, owner);
-        // The schema deletes its grants, codes and refresh tokens with it.
-        batch.add(
-            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
-            "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
-            "SELECT (SELECT count(*) FROM tokens) FROM gone",
-            id, owner);
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        const auto tokens = sql::read_value<std::int64_t>(results->back());
-        if (!tokens) return impl_->forget_all_after(tokens.error());
-        if (!*tokens) return false;
-        if (**tokens > 0) impl_->changes->forget_all();  // many users may be affected
-        return true;
-    });
-}
+    result<bool> delete_application(user_id owner, application_id id) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            // It is one transaction, so that no part remains, and hundreds of thousands of users may have authorized it.
+            batch.set_response_wait_max(seconds{60});
+            // Waits for verbs that create a grant or its tokens, so that the next statements see all tokens.
+            batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
+            batch.add(
+                "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
+                "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
+                "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
+                id, owner);
+            const auto tokens = batch.add(sql::statements::delete_tokens_of_application, id, owner);
+            // The schema deletes its grants, codes and refresh tokens with it.
+            batch.add(sql::statements::delete_application, id, owner);
+            auto results = impl_->database.run(batch);
+            if (!results) return impl_->forget_all_after(std::move(results).error());
+            if ((*results)[tokens].affected() > 0) impl_->changes->forget_all();  // many users may be affected
+            return results->back().affected() > 0;
+        });
+    }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
+    result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
         // A grant that is being created locks its application, which is then skipped.
-        auto swept = database.execute(
-            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = ANY (ARRAY(SELECT id FROM tollgate_applications AS unowned "
-            "WHERE registration <> 'owner' AND created_at < $1 AND NOT EXISTS "
-            "(SELECT FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
-            "AND NOT EXISTS (SELECT FROM tollgate_grants WHERE application_id = tollgate_applications.id) RETURNING id) "
-            "SELECT count(*) FROM gone",
-            registered_before, rows_max);
-        if (!swept) return std::move(swept).error();
-        return postgres::read_count(*swept);
-    });
-}
+        return impl_->remove(sql::statements::sweep_unowned_applications, registered_before, rows_max);
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP

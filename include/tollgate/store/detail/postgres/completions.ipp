@@ -154,30 +154,14 @@ inline void add_changed_deliveries(batch& to, const completion_rows& in) {
 
 /// Updates the statuses of the hooks. The waiting deliveries of disabled hooks are held.
 inline void add_changed_hooks(batch& to, const completion_rows& in, instant now) {
-    using time = std::optional<instant>;
-    row_arrays<hook_id, time, time, time, std::optional<disable_reason>> changed;
-    std::vector<hook_id> disabled;
     for (const auto& [id, each] : in.hooks) {
-        if (each.is_disabled_now) disabled.push_back(id);
-        if (!each.is_changed) continue;
         const auto& [by, failing_since, last_failure_at] = each.status;
-        changed.add(id, failing_since, last_failure_at, by ? time{by->at} : std::nullopt, by ? std::optional{by->reason} : std::nullopt);
+        if (each.is_changed)
+            to.add(sql::statements::set_hook_status, failing_since, last_failure_at, by ? std::optional{by->at} : std::nullopt,
+                   by ? std::optional{by->reason} : std::nullopt, id);
+        // `lease` holds the others when they are due.
+        if (each.is_disabled_now) to.add(sql::statements::hold_waiting, now, id, changed_rows_max);
     }
-    if (!changed.is_empty())
-        to.add(
-            "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
-            "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
-            "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
-            "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
-            "WHERE hooks.id = ended.id",
-            changed);
-    if (disabled.empty()) return;
-    // `lease` holds the others when they are due.
-    to.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
-        "$3))",
-        disabled, now, changed_rows_max);
 }
 
 /// When hooks whose deliveries wait for another attempt are due next.
@@ -206,32 +190,36 @@ inline result<void> write_rows(batch request, transaction& on, const completion_
 
 }  // namespace tollgate::postgres::detail
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::postgres_detail {
 
-TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
-                                                                       instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<completion>> {
-        std::vector<completion> results;
-        if (ended.empty()) return results;
-        std::set<hook_id> to_trim;
-        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
-            auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
-            if (!in) return std::move(in).error();
-            results.clear();
-            for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
-            to_trim = postgres::detail::hooks_with_history_to_trim(*in);
-            return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
+/// Verbs of `outbox`.
+struct completion_verbs : verbs {
+    using verbs::verbs;
+
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
+        return detail::without_exceptions([&]() -> result<std::vector<completion>> {
+            std::vector<completion> results;
+            if (ended.empty()) return results;
+            std::set<hook_id> to_trim;
+            auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
+                auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
+                if (!in) return std::move(in).error();
+                results.clear();
+                for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
+                to_trim = postgres::detail::hooks_with_history_to_trim(*in);
+                return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
+            });
+            if (!done) return std::move(done).error();
+            // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
+            // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
+            for (const hook_id each : to_trim)
+                if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max))
+                    break;
+            return results;
         });
-        if (!done) return std::move(done).error();
-        // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
-        // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
-        for (const hook_id each : to_trim)
-            if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max))
-                break;
-        return results;
-    });
-}
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP

@@ -43,107 +43,101 @@ inline void add_revocation(batch& to, user_id user, application_id application) 
 
 }  // namespace postgres::detail
 
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_credential(const credential_key& key) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        if (const auto* const access = std::get_if<access_token_key>(&key)) {
-            const digest& token = access->token_digest;
-            return impl_->access_tokens.find(token, [&] {
-                return impl_->access_lookups.find(impl_->database, impl_->lookup.access(), token,
-                                                  postgres::credential_lookup::read_access);
+namespace postgres_detail {
+
+/// Verbs of `credential_source`, `credential_cache` and `use_recorder`.
+struct credential_verbs : verbs {
+    using verbs::verbs;
+
+    result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept {
+        return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
+            if (const auto* const access = std::get_if<access_token_key>(&key)) {
+                const digest& token = access->token_digest;
+                return impl_->access_tokens.find(token, [&] {
+                    return impl_->access_lookups.find(impl_->database, impl_->lookup.access(), token,
+                                                      postgres::credential_lookup::read_access);
+                });
+            }
+            const auto username = std::get<personal_token_key>(key).username;
+            const auto name = token_username::from(username);
+            // no such token can exist
+            if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
+            return impl_->personal_tokens.find(*name, [&] {
+                return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
+                                                    postgres::credential_lookup::read_personal);
             });
-        }
-        const auto username = std::get<personal_token_key>(key).username;
-        const auto name = token_username::from(username);
-        // no such token can exist
-        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
-        return impl_->personal_tokens.find(*name, [&] {
-            return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
-                                                postgres::credential_lookup::read_personal);
         });
-    });
-}
+    }
 
-TOLLGATE_DECL lookup<token_credential> postgres_store::cached_credential(const credential_key& key) const noexcept {
-    if (const auto* const access = std::get_if<access_token_key>(&key)) return impl_->access_tokens.cached(access->token_digest);
-    const auto name = token_username::from(std::get<personal_token_key>(key).username);
-    if (!name) return lookup<token_credential>::unknown();
-    return impl_->personal_tokens.cached(*name);
-}
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
+            postgres::make_best_effort(batch);
+            std::visit(detail::overloaded{
+                           [&](const personal_token_key& personal) {
+                               batch.add(sql::statements::record_personal_token_use, now, from, personal.username);
+                           },
+                           [&](const access_token_key& access) {
+                               // The grant is locked first, as in the verbs that revoke its tokens.
+                               batch.add(sql::statements::record_grant_use, now, access.token_digest);
+                               batch.add(sql::statements::record_access_token_use, now, access.token_digest);
+                           },
+                       },
+                       key);
+            auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
+            if (!done) return std::move(done).error();
+            // Otherwise the cached row would show the use as unrecorded.
+            std::visit(detail::overloaded{
+                           [&](const personal_token_key& personal) {
+                               if (const auto name = token_username::from(personal.username))
+                                   impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
+                           },
+                           [&](const access_token_key& access) {
+                               impl_->changes->forget_key(impl_->access_tokens.hash_of(access.token_digest));
+                           },
+                       },
+                       key);
+            return {};
+        });
+    }
 
-TOLLGATE_DECL result<void> postgres_store::record_use(const credential_key& key, instant now, std::string_view from) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::make_best_effort(batch);
-        std::visit(detail::overloaded{
-                       [&](const personal_token_key& personal) {
-                           batch.add(sql::statements::record_personal_token_use, now,
-                                     from, personal.username);
-                       },
-                       [&](const access_token_key& access) {
-                           // The grant is locked first, as in the verbs that revoke its tokens.
-                           batch.add(
-                               sql::statements::record_grant_use,
-                               now, access.token_digest);
-                           batch.add(sql::statements::record_access_token_use, now,
-                                     access.token_digest);
-                       },
-                   },
-                   key);
-        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
-        if (!done) return std::move(done).error();
-        // Otherwise the cached row would show the use as unrecorded.
-        std::visit(detail::overloaded{
-                       [&](const personal_token_key& personal) {
-                           if (const auto name = token_username::from(personal.username))
-                               impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
-                       },
-                       [&](const access_token_key& access) {
-                           impl_->changes->forget_key(impl_->access_tokens.hash_of(access.token_digest));
-                       },
-                   },
-                   key);
-        return {};
-    });
-}
+    result<bool> revoke(const revocation& revoked) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            std::visit(
+                detail::overloaded{
+                    [&](const personal_token_revocation& personal) { batch.add(sql::statements::delete_personal_token, personal.token); },
+                    [&](const oauth_token_revocation& token) {
+                        postgres::detail::lock_grant_of(batch, token.application, token.token_digest, token.token_digest);
+                        for (const sql::statement_text each :
+                             {sql::statements::delete_access_tokens_of_named_refresh_token, sql::statements::delete_named_refresh_token,
+                              sql::statements::delete_access_token})
+                            batch.add(each, token.token_digest, token.application);
+                    },
+                    [&](const grant_revocation& given) {
+                        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", given.user,
+                                  given.application);
+                        batch.add(sql::statements::delete_access_tokens_of_grant, given.application, given.user);
+                        batch.add(sql::statements::delete_grant, given.user, given.application);
+                    },
+                },
+                revoked);
+            auto done = impl_->database.run(batch);
+            if (!done) return impl_->forget_all_after(std::move(done).error());
+            if (const auto* const given = std::get_if<grant_revocation>(&revoked)) impl_->changes->forget(given->user);
+            const auto* const token = std::get_if<oauth_token_revocation>(&revoked);
+            if (token != nullptr) impl_->changes->forget_key(impl_->access_tokens.hash_of(token->token_digest));
+            bool any = false;
+            for (auto each = done->end() - (token != nullptr ? 3 : 1); each != done->end(); ++each) {
+                any = any || each->affected() > 0;
+                const auto user = sql::read_value<user_id>(*each);  // all rows have the same one
+                if (!user) return impl_->forget_all_after(user.error());
+                if (*user) impl_->changes->forget(**user);
+            }
+            return any;
+        });
+    }
+};
 
-TOLLGATE_DECL result<bool> postgres_store::revoke(const revocation& revoked) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        std::visit(
-            detail::overloaded{
-                [&](const personal_token_revocation& personal) {
-                    batch.add(sql::statements::delete_personal_token, personal.token);
-                },
-                [&](const oauth_token_revocation& token) {
-                    postgres::detail::lock_grant_of(batch, token.application, token.token_digest, token.token_digest);
-                    batch.add(
-                        "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-                        "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) "
-                        "AND application_id = coalesce($2, application_id) RETURNING tokens.id, user_id), "
-                        "access AS (DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) "
-                        "OR (token_digest = $1 AND application_id = coalesce($2, application_id)) RETURNING user_id) "
-                        "SELECT user_id FROM refresh UNION SELECT user_id FROM access",
-                        token.token_digest, token.application);
-                },
-                [&](const grant_revocation& given) {
-                    batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", given.user,
-                              given.application);
-                    batch.add(sql::statements::delete_access_tokens_of_grant, given.application,
-                              given.user);
-                    batch.add(sql::statements::delete_grant, given.user,
-                              given.application);
-                },
-            },
-            revoked);
-        auto done = impl_->database.run(batch);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        if (const auto* const given = std::get_if<grant_revocation>(&revoked)) impl_->changes->forget(given->user);
-        const auto user = sql::read_value<user_id>(done->back());  // all rows have the same one
-        if (!user) return impl_->forget_all_after(user.error());
-        if (*user) impl_->changes->forget(**user);
-        if (const auto* const token = std::get_if<oauth_token_revocation>(&revoked))
-            impl_->changes->forget_key(impl_->access_tokens.hash_of(token->token_digest));
-        return user->has_value();
-    });
-}
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 

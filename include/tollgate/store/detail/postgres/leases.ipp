@@ -125,21 +125,30 @@ inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets
 
 }  // namespace postgres::detail
 
-/// Skips hosts that another transaction has locked; their hooks stay listed.
-TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
-                                                                      const lease_time& lease) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<due_delivery>> {
-        if (requests.empty()) return std::vector<due_delivery>{};
-        const auto at = postgres::detail::add_lease(batch, requests, lease);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto previous_secrets = postgres::detail::read_previous_secrets((*results)[at.previous_secrets]);
-        if (!previous_secrets) return previous_secrets.error();
-        auto leased = postgres::detail::read_leased((*results)[at.leased], *previous_secrets);
-        if (leased) sql::decrypt_all(impl_->keys, *leased);
-        return leased;
-    });
-}
+namespace postgres_detail {
+
+/// Verbs of `outbox`.
+struct lease_verbs : verbs {
+    using verbs::verbs;
+
+    /// Skips hosts that another transaction has locked; their hooks stay listed.
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
+                                                                          const lease_time& lease) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<due_delivery>> {
+            if (requests.empty()) return std::vector<due_delivery>{};
+            const auto at = postgres::detail::add_lease(batch, requests, lease);
+            auto results = impl_->database.run(batch);
+            if (!results) return std::move(results).error();
+            const auto previous_secrets = postgres::detail::read_previous_secrets((*results)[at.previous_secrets]);
+            if (!previous_secrets) return previous_secrets.error();
+            auto leased = postgres::detail::read_leased((*results)[at.leased], *previous_secrets);
+            if (leased) sql::decrypt_all(impl_->keys, *leased);
+            return leased;
+        });
+    }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 

@@ -3,6 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_POSTGRES_REMOVE_DELIVERIES_IPP
 
 #include <tollgate/store/detail/postgres/remove_deliveries.hpp>
+#include <tollgate/store/detail/sql/statements.hpp>
 #include <tollgate/store/detail/postgres/statement.hpp>
 #include <tollgate/store/postgres_database.hpp>
 
@@ -62,11 +63,7 @@ result<std::size_t> remove_in_steps(postgres_database& on, std::size_t rows_max,
 
 TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
     return detail::remove_in_steps(on, rows_max, [&](batch& to, std::size_t count) {
-        to.add(
-            "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-            "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
-            "FOR UPDATE OF deliveries, events SKIP LOCKED",
-            then, count);
+        to.add(sql::statements::list_ended_deliveries, then, count);
     });
 }
 

@@ -14,18 +14,7 @@ inline constexpr std::string_view store_component = "store";
 
 /// The steps of the store's tables.
 ///
-/// SQLite and PostgreSQL have the same tables and columns, so that most statements have one text (`sql/statements.hpp`). Times are
-/// milliseconds since 1970.
-///
-/// A deleted hook belongs to no account (account_id 0) until its deliveries are removed. Access tokens may refer to an application without
-/// a row, an integrator's own, so they have no foreign key. In a code, `refresh_token_id` is set when it is redeemed and identifies the
-/// token made from it; that token may have been deleted, so it is not a foreign key either. `expires_at` is then the time of the
-/// redemption. A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it, and
-/// what its successor was derived from, answer a client that lost the response. Those before are known by their family alone.
-///
-/// `at` of a delivery is the time until which it waits (state 0) or is leased, or since when it has been delivered (1), given up (2) or
-/// held (3). An expired lease stays open until another worker leases the delivery. `ready_at` of a hook is when it may have a due delivery;
-/// NULL if nothing waits.
+/// SQLite has the same tables and columns; its schema (`sqlite/schema.hpp`) says what they contain.
 ///
 /// The times are those of the server's clock. Ids come from sequences, which never return a number twice. Texts that are looked up are
 /// compared bytewise (COLLATE "C"): an index in a language's order becomes invalid when the system's collation changes.

@@ -24,9 +24,11 @@
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
-struct postgres_store::impl {
-    impl(postgres_database opened, const postgres_settings& settings)
+namespace postgres_detail {
+
+/// The state that the verbs use. The verbs are classes, each in the file of its family, beside this file.
+struct store_state {
+    store_state(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_query},
           database{std::move(opened)},
           response_wait_max{settings.response_wait_max},
@@ -74,10 +76,16 @@ struct postgres_store::impl {
     /// Runs a statement, for verbs of one statement. Returns true if it changed a row.
     template <class... Values>
     result<bool> change(postgres::statement_text text, const Values&... values) noexcept {
-        return detail::without_exceptions([&]() -> result<bool> {
+        return remove(text, values...).transform([](std::size_t count) { return count > 0; });
+    }
+
+    /// Runs a statement. Returns the number of rows that it changed.
+    template <class... Values>
+    result<std::size_t> remove(postgres::statement_text text, const Values&... values) noexcept {
+        return detail::without_exceptions([&]() -> result<std::size_t> {
             auto done = database.execute(text, values...);
             if (!done) return std::move(done).error();
-            return done->affected() > 0;
+            return static_cast<std::size_t>(done->affected());
         });
     }
 
@@ -90,21 +98,8 @@ struct postgres_store::impl {
         });
     }
 
-    /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept;
-
-    /// Parts of `change_hook` and `resend`.
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept;
-
-    /// Encrypts the webhook secrets that are not encrypted with the first key.
-    TOLLGATE_DECL result<void> encrypt_hook_secrets();
+    /// Returns true if a column can contain this text. Other texts are in no row.
+    [[nodiscard]] static bool is_storable(std::string_view text) noexcept { return postgres::is_storable(text); }
 
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
@@ -119,6 +114,17 @@ struct postgres_store::impl {
     std::atomic<std::chrono::steady_clock::time_point> work_at{};
     postgres::listener listener;  // ends before the database does
 };
+
+/// The base of the verbs of one family.
+class verbs {
+public:
+    explicit verbs(store_state& state) noexcept : impl_{&state} {}
+
+protected:
+    store_state* impl_;
+};
+
+}  // namespace postgres_detail
 
 namespace postgres {
 
@@ -145,10 +151,6 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
 /// Inserts an access token, which was issued with this refresh token, if any, and trims. Returns the index of the statement that trims.
 /// Precondition: the transaction has found that there is room for it (`check_room`).
 TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
-
-/// Deletes expired access tokens of this token's user and application beyond the bound; nothing if the token does not exist. Returns the
-/// index of the statement.
-TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const new_access_token& newest);
 
 /// Makes the transaction wait for others that create access tokens of the user and the application, and these wait for it.
 TOLLGATE_DECL void lock_access_tokens(batch& in, user_id user, application_id application);

@@ -20,6 +20,14 @@ namespace tollgate::inline v0::sql {
 /// The id of a row without an id in the model.
 using row_number = std::int64_t;
 
+/// A grant that was found by its user and application.
+struct found_grant {
+    row_number id;
+    scope_set scopes;
+};
+
+[[nodiscard]] inline found_grant to_found_grant(row_number id, const scope_set& scopes) { return {id, scopes}; }
+
 /// A code that was found by its digest and application.
 struct found_code {
     row_number id;

@@ -187,6 +187,22 @@ struct owner_columns {
     };
 }
 
+[[nodiscard]] inline due_hook to_due_hook(hook_id id, const service_name& service, account_id account, std::string& target_url) {
+    return {id, {service, account}, std::move(target_url)};
+}
+
+/// The bounds of the ids of deliveries that a query selects.
+struct delivery_range {
+    explicit delivery_range(const delivery_query& query) noexcept {
+        if (query.older_than) before = query.older_than->value();
+        if (query.delivery) first = last = query.delivery->value();
+    }
+
+    std::int64_t before = (std::numeric_limits<std::int64_t>::max)();
+    std::int64_t first = 0;
+    std::int64_t last = (std::numeric_limits<std::int64_t>::max)();
+};
+
 [[nodiscard]] inline auto to_delivery(hook_id of) {
     return [of](delivery_id id, std::string& event, const message_seed& seed, instant created_at, delivery_state state,
                 std::int64_t attempts_made, std::optional<instant> next_attempt_at) {

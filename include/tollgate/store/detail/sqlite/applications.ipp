@@ -7,105 +7,71 @@
 
 #include <variant>
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& application,
-                                                                      std::size_t applications_per_user_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
-        const auto existing = sql::read_value<application_id>(
-            on.prepare(sql::statements::find_repeated_application,
-                       application.client_id, application.owner, application.secret_digest));
-        if (!existing) return existing.error();
-        if (*existing) return **existing;  // the call is repeated
-        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
-        auto done = on.run(
-            "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
-            "default_scopes, registration_digest) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 "
-            "WHERE ?13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = ?1)",
-            application.owner, application.client_id, application.secret_digest, application.name, application.website,
-            application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
-            application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
-            applications_per_user_max);
-        if (!done) return application_exists(std::move(done).error());
-        if (on.changes() == 0) return too_many_applications(applications_per_user_max);
-        return application_id{on.last_insert_id()};
-    });
-}
+/// Verbs of `application_store`.
+struct application_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
-    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
-    return impl_->read_one(sql::to_application,
-                           sql::statements::find_application,
-                           client_id);
-}
+    result<application_id> create_application(const new_application& application, std::size_t applications_per_user_max) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<application_id> {
+            const auto existing = sql::read_value<application_id>(on.prepare(
+                sql::statements::find_repeated_application, application.client_id, application.owner, application.secret_digest));
+            if (!existing) return existing.error();
+            if (*existing) return **existing;  // the call is repeated
+            const auto id = sql::read_value<application_id>(
+                on.prepare(sql::statements::insert_application, application.owner, application.client_id, application.secret_digest,
+                           application.name, application.website, application.description, sql::to_lines(application.redirect_urls),
+                           application.created_at, application.type, application.registration, application.default_scopes,
+                           sql::digest_or_null(application.registration_digest), applications_per_user_max));
+            if (!id) return application_exists(id.error());
+            if (!*id) return too_many_applications(applications_per_user_max);
+            return **id;
+        });
+    }
 
-TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
-    return impl_->read_all(sql::to_application,
-                           sql::statements::list_applications,
-                           owner);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<user_id>& changed_by, application_id id,
-                                                            const application_change& change) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) {
-        return std::visit(
-            detail::overloaded{
-                [&](const application_fields& fields) -> result<bool> {
-                    auto updated = on.run_counted(
-                        sql::statements::set_application_fields,
-                        fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
-                        fields.default_scopes, id, changed_by);
-                    if (!updated || !*updated || fields.acts_for_owner) return updated;
-                    return on
-                        .run(sql::statements::delete_owner_tokens,
-                             id, changed_by)
-                        .transform([] { return true; });
+    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                    const application_change& change) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) {
+            return std::visit(
+                detail::overloaded{
+                    [&](const application_fields& fields) -> result<bool> {
+                        auto updated = on.run_counted(sql::statements::set_application_fields, fields.name, fields.website,
+                                                      fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
+                                                      fields.default_scopes, id, changed_by);
+                        if (!updated || !*updated || fields.acts_for_owner) return updated;
+                        return on.run(sql::statements::delete_owner_tokens, id, changed_by).transform([] { return true; });
+                    },
+                    [&](const client_secret_addition& added) {
+                        // If the call is repeated, the secret is already the newest.
+                        return on.run_counted(sql::statements::add_client_secret, added.secret_digest, id, changed_by, added.replaced);
+                    },
+                    [&](older_secret_removal) { return on.run_counted(sql::statements::remove_older_secret, id, changed_by); },
+                    [&](const suspension_change& suspension) -> result<bool> {
+                        auto updated = on.run_counted(sql::statements::set_suspension, suspension.suspended, id, changed_by);
+                        if (!updated || !*updated || !suspension.suspended) return updated;
+                        return on.run(sql::statements::delete_tokens_of_application, id, changed_by).transform([] { return true; });
+                    },
                 },
-                [&](const client_secret_addition& added) {
-                    // If the call is repeated, the secret is already the newest.
-                    return on.run_counted(
-                        sql::statements::add_client_secret,
-                        added.secret_digest, id, changed_by, added.replaced);
-                },
-                [&](older_secret_removal) {
-                    return on.run_counted(
-                        sql::statements::remove_older_secret,
-                        id, changed_by);
-                },
-                [&](const suspension_change& suspension) -> result<bool> {
-                    auto updated = on.run_counted(
-                        sql::statements::set_suspension,
-                        suspension.suspended, id, changed_by);
-                    if (!updated || !*updated || !suspension.suspended) return updated;
-                    return on.run(sql::statements::delete_tokens_of_application, id, changed_by).transform([] { return true; });
-                },
-            },
-            change);
-    });
-}
+                change);
+        });
+    }
 
-TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // The schema deletes its grants, codes and refresh tokens with it.
-        auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner_id = ?", id, owner);
-        if (!deleted || !*deleted) return deleted;
-        return on.run("DELETE FROM tollgate_access_tokens WHERE application_id = ?", id).transform([] { return true; });
-    });
-}
+    result<bool> delete_application(user_id owner, application_id id) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            if (auto done = on.run(sql::statements::delete_tokens_of_application, id, owner); !done) return std::move(done).error();
+            // The schema deletes its grants, codes and refresh tokens with it.
+            return on.run_counted(sql::statements::delete_application, id, owner);
+        });
+    }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto done = on.run(
-            "DELETE FROM tollgate_applications WHERE id IN (SELECT id FROM tollgate_applications AS unowned "
-            "WHERE registration <> 'owner' AND created_at < ? AND NOT EXISTS "
-            "(SELECT 1 FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT ?)",
-            registered_before, rows_max);
-        if (!done) return std::move(done).error();
-        return static_cast<std::size_t>(on.changes());
-    });
-}
+    result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+            return on.remove(sql::statements::sweep_unowned_applications, registered_before, rows_max);
+        });
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP

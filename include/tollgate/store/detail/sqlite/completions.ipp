@@ -79,20 +79,13 @@ private:
 
     result<void> write(hook_id id, const hook_status& after) {
         const auto& disabled = after.disabled;
-        return on_.run(
-            "UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ?, disabled_at = ?, disable_reason = ? "
-            "WHERE id = ?",
-            after.failing_since, after.last_failure_at, disabled ? std::optional{disabled->at} : std::nullopt,
-            disabled ? std::optional{disabled->reason} : std::nullopt, id);
+        return on_.run(sql::statements::set_hook_status, after.failing_since, after.last_failure_at,
+                       disabled ? std::optional{disabled->at} : std::nullopt, disabled ? std::optional{disabled->reason} : std::nullopt,
+                       id);
     }
 
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
-    result<void> hold_waiting(hook_id hook) {
-        return on_.run(
-            "UPDATE tollgate_deliveries SET state = 3, at = ?1, lease_is_open = false WHERE id IN "
-            "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state = 0 AND NOT is_leased LIMIT ?3)",
-            now_, hook, changed_rows_max);
-    }
+    result<void> hold_waiting(hook_id hook) { return on_.run(sql::statements::hold_waiting, now_, hook, changed_rows_max); }
 
     database& on_;
     const instant now_;
@@ -100,24 +93,28 @@ private:
 
 }  // namespace tollgate::sqlite::detail
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
-                                                                     instant now) noexcept {
-    if (ended.empty()) return std::vector<completion>{};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
-        std::vector<completion> results;
-        results.reserve(ended.size());
-        sqlite::detail::completing completing{on, now};
-        for (const attempt_result& each : ended) {
-            auto result = completing.complete(each);
-            if (!result) return std::move(result).error();
-            results.push_back(*result);
-        }
-        return results;
-    });
-}
+/// Verbs of `outbox`.
+struct completion_verbs : verbs {
+    using verbs::verbs;
 
-}  // namespace tollgate
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
+        if (ended.empty()) return std::vector<completion>{};
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
+            std::vector<completion> results;
+            results.reserve(ended.size());
+            sqlite::detail::completing completing{on, now};
+            for (const attempt_result& each : ended) {
+                auto result = completing.complete(each);
+                if (!result) return std::move(result).error();
+                results.push_back(*result);
+            }
+            return results;
+        });
+    }
+};
+
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP

@@ -62,6 +62,13 @@ public:
         return changes() > 0;
     }
 
+    /// Runs a statement and returns the number of rows that it inserted, updated or deleted.
+    template <class... Values>
+    result<std::size_t> remove(statement_text text, const Values&... values) {
+        if (auto done = run(text, values...); !done) return std::move(done).error();
+        return static_cast<std::size_t>(changes());
+    }
+
     /// Runs several statements separated by semicolons, without parameters: for schemas.
     TOLLGATE_DECL result<void> run_script(statement_text text);
 

@@ -105,9 +105,10 @@ TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
         each->in_use = true;
         return statement{each->prepared.get(), &each->in_use};
     }
+    const std::string own = text.is_shared() ? sql::without_locks(text.text()) : std::string{text.text()};
     sqlite3_stmt* prepared = nullptr;
-    const int code = sqlite3_prepare_v3(handle_.get(), text.text().data(), static_cast<int>(text.text().size()),
-                                        SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+    const int code = sqlite3_prepare_v3(handle_.get(), own.data(), static_cast<int>(own.size()), SQLITE_PREPARE_PERSISTENT, &prepared,
+                                        nullptr);
     if (code != SQLITE_OK) return statement{failure(handle_.get(), code, text.text())};
     if (prepared == nullptr) return statement{internal_error("SQLite: a text without a statement")};
     std::unique_ptr<sqlite3_stmt, finalizer> owned{prepared};

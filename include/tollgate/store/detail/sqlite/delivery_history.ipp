@@ -19,84 +19,6 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(const account_ref& account,
-                                                                               const delivery_query& query) noexcept {
-    constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
-    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
-        // Until all is read, so that it comes from one snapshot of the file. A disabled hook's waiting deliveries are listed as held,
-        // although not all of them are yet.
-        auto rows = on.prepare(
-            "SELECT listed.id, name, seed, created_at, shown, attempts_made, CASE shown WHEN 0 THEN at END FROM ("
-            "SELECT deliveries.*, CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 ELSE state END AS shown "
-            "FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "WHERE hook_id = ?1 AND service = ?2 AND account_id = ?3) AS listed "
-            "JOIN tollgate_events AS events ON events.id = listed.event_id "
-            "WHERE listed.id < ?5 AND listed.id BETWEEN ?7 AND ?8 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
-            query.hook, account.service, account.account, query.rows_max, query.older_than ? query.older_than->value() : any, query.state,
-            query.delivery ? query.delivery->value() : 0, query.delivery ? query.delivery->value() : any);
-        auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
-        if (!listed || query.attempts_max == 0) return listed;
-        for (listed_delivery& each : *listed) {
-            auto attempts = sql::read_all(
-                on.prepare("SELECT at, duration, ended, status, answer, request, cause FROM tollgate_attempts "
-                           "WHERE delivery_id = ? ORDER BY id DESC LIMIT ?",
-                           each.delivery.id, query.attempts_max),
-                sql::to_attempt);
-            if (!attempts) return std::move(attempts).error();
-            each.attempts = *std::move(attempts);
-        }
-        return listed;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto row = on.prepare(
-                         "SELECT disabled_at IS NOT NULL, state = 0 AND is_leased AND at > ?2 AND at <= ?5, hook_id "
-                         "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook_id "
-                         "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account_id = ?4",
-                         id, now, account.service, account.account, latest_due(now))
-                       .next<bool, bool, hook_id>();
-        if (!row) return std::move(row).error();
-        if (!*row) return std::size_t{0};
-        const auto& [is_disabled, being_sent, hook] = **row;
-        if (is_disabled) return hook_is_disabled();
-        if (being_sent)  // `complete` sees that it is to be sent again
-            return on.run("UPDATE tollgate_deliveries SET resend_asked = true, attempts_made = 0 WHERE id = ?", id)
-                .transform([] { return std::size_t{1}; });
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?, is_leased = false, lease_is_open = false, "
-                               "attempts_made = 0, resend_asked = false WHERE id = ?",
-                               now, id);
-            !done)
-            return std::move(done).error();
-        return sqlite::queue_no_later_than(on, hook, now).transform([] { return std::size_t{1}; });
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, const given_up_deliveries& resent,
-                                                             instant now) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto is_disabled = sqlite::is_hook_disabled(on, account, resent.hook);
-        if (!is_disabled) return std::move(is_disabled).error();
-        if (!*is_disabled) return std::size_t{0};
-        if (**is_disabled) return hook_is_disabled();
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?1, is_leased = false, lease_is_open = false, "
-                               "attempts_made = 0, resend_asked = false WHERE id IN "
-                               "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state IN (1, 2) "
-                               "AND state = 2 AND created_at >= ?3 ORDER BY id LIMIT ?4)",
-                               now, resent.hook, resent.since, resent.rows_max);
-            !done)
-            return std::move(done).error();
-        const auto count = static_cast<std::size_t>(on.changes());
-        if (count == 0) return count;
-        return sqlite::queue_no_later_than(on, resent.hook, now).transform([count] { return count; });
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
-    return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
-}
-
 namespace sqlite::detail {
 
 /// Enables a hook in steps, one transaction each, so that others can write between them. Until the last one the hook is disabled, and
@@ -165,11 +87,14 @@ private:
 
 }  // namespace sqlite::detail
 
-TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
-    const auto end = database.deadline_from_now();
+namespace sqlite_detail {
+
+/// The part of `change_hook` that enables a hook.
+inline result<bool> enable_hook(store_state& store, const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
+    const auto end = store.database.deadline_from_now();
     sqlite::detail::enabling_steps steps{account, id, enabling.now};
     for (;;) {
-        const auto enabled = database.transact([&](sqlite::database& on) { return steps.step(on); }, end);
+        const auto enabled = store.database.transact([&](sqlite::database& on) { return steps.step(on); }, end);
         if (!enabled) return enabled.error();
         if (*enabled) return **enabled;
         // A later call goes on from here.
@@ -178,18 +103,93 @@ TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& ac
     }
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
-        auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
-        if (!of_deleted) return of_deleted;
-        auto ended = sqlite::remove_ended_before(on, ended_before, rows_max - *of_deleted);
-        if (!ended) return ended;
-        return *of_deleted + *ended;
-    };
-    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE state <> 0 AND at < ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE account_id = 0)",
-                     sweep, ended_before);
-}
+/// Verbs of `outbox`.
+struct delivery_verbs : verbs {
+    using verbs::verbs;
+
+    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
+        const sql::delivery_range ids{query};
+        return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
+            // Until all is read, so that it comes from one snapshot of the file.
+            auto rows = on.prepare(sql::statements::list_deliveries, query.hook, account.service, account.account, ids.before, ids.first,
+                                   ids.last, query.state, query.rows_max);
+            auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
+            if (!listed || query.attempts_max == 0) return listed;
+            for (listed_delivery& each : *listed) {
+                auto attempts = sql::read_all(
+                    on.prepare("SELECT at, duration, ended, status, answer, request, cause FROM tollgate_attempts "
+                               "WHERE delivery_id = ? ORDER BY id DESC LIMIT ?",
+                               each.delivery.id, query.attempts_max),
+                    sql::to_attempt);
+                if (!attempts) return std::move(attempts).error();
+                each.attempts = *std::move(attempts);
+            }
+            return listed;
+        });
+    }
+
+    result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+            auto row = on.prepare(
+                             "SELECT disabled_at IS NOT NULL, state = 0 AND is_leased AND at > ?2 AND at <= ?5, hook_id "
+                             "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook_id "
+                             "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account_id = ?4",
+                             id, now, account.service, account.account, latest_due(now))
+                           .next<bool, bool, hook_id>();
+            if (!row) return std::move(row).error();
+            if (!*row) return std::size_t{0};
+            const auto& [is_disabled, being_sent, hook] = **row;
+            if (is_disabled) return hook_is_disabled();
+            if (being_sent)  // `complete` sees that it is to be sent again
+                return on.run("UPDATE tollgate_deliveries SET resend_asked = true, attempts_made = 0 WHERE id = ?", id)
+                    .transform([] { return std::size_t{1}; });
+            if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?, is_leased = false, lease_is_open = false, "
+                                   "attempts_made = 0, resend_asked = false WHERE id = ?",
+                                   now, id);
+                !done)
+                return std::move(done).error();
+            return sqlite::queue_no_later_than(on, hook, now).transform([] { return std::size_t{1}; });
+        });
+    }
+
+    result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+            auto is_disabled = sqlite::is_hook_disabled(on, account, resent.hook);
+            if (!is_disabled) return std::move(is_disabled).error();
+            if (!*is_disabled) return std::size_t{0};
+            if (**is_disabled) return hook_is_disabled();
+            if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?1, is_leased = false, lease_is_open = false, "
+                                   "attempts_made = 0, resend_asked = false WHERE id IN "
+                                   "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state IN (1, 2) "
+                                   "AND state = 2 AND created_at >= ?3 ORDER BY id LIMIT ?4)",
+                                   now, resent.hook, resent.since, resent.rows_max);
+                !done)
+                return std::move(done).error();
+            const auto count = static_cast<std::size_t>(on.changes());
+            if (count == 0) return count;
+            return sqlite::queue_no_later_than(on, resent.hook, now).transform([count] { return count; });
+        });
+    }
+
+    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+        const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
+            auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
+            if (!of_deleted) return of_deleted;
+            auto ended = sqlite::remove_ended_before(on, ended_before, rows_max - *of_deleted);
+            if (!ended) return ended;
+            return *of_deleted + *ended;
+        };
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE state <> 0 AND at < ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE account_id = 0)",
+                         sweep, ended_before);
+    }
+
+    result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+        return std::visit([&](const auto& each) { return resend(account, each, now); }, resent);
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sql/grants.hpp>
+#include <tollgate/store/detail/sql/sweeps.hpp>
 #include <tollgate/store/detail/sqlite/credentials.ipp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 #include <tollgate/store/detail/widen_scopes.hpp>
@@ -17,31 +18,24 @@ namespace sqlite::detail {
 /// Adds the code's scopes to the grant of its user and application; creates it if there is none. Returns its id; empty if the code may
 /// not be created.
 inline result<std::optional<sql::row_number>> widen_grant(database& on, const new_authorization_code& code) {
-    const auto before = sql::read_value<scope_set>(
-        on.prepare("SELECT scopes FROM tollgate_grants WHERE user_id = ? AND application_id = ?", code.user, code.application));
+    auto done = on.run(sql::statements::insert_grant_of_code, code.user, code.application, code.created_at, code.only_if_granted,
+                       code.code_digest, code.replaceable_until(), code.latest_end());
+    if (!done) return std::move(done).error();
+    const auto before = sql::read_one(on.prepare(sql::statements::lock_grant, code.user, code.application), sql::to_found_grant);
     if (!before) return before.error();
-    const auto scopes = tollgate::detail::widen_scopes(*before, code);
+    const auto scopes = tollgate::detail::widen_scopes(*before ? std::optional{(*before)->scopes} : std::nullopt, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return std::optional<sql::row_number>{};
-    return sql::read_value<sql::row_number>(
-        on.prepare("INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (?, ?, ?, ?) "
-                   "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = excluded.scopes RETURNING id",
-                   code.user, code.application, **scopes, code.created_at));
+    const sql::row_number id = (*before)->id;
+    return on.run(sql::statements::widen_grant, **scopes, id).transform([id] { return std::optional{id}; });
 }
 
-/// Inserts the refresh token of a pair; returns its row id.
-inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
-    auto done = on.run(
-        sql::statements::insert_refresh_token,
-        issued.refresh_digest, code.access_grant, code.scopes, issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
+/// Inserts the refresh token of a pair.
+inline result<void> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
+    auto done = on.run(sql::statements::insert_refresh_token, issued.refresh_digest, code.access_grant, code.scopes,
+                       issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
     if (!done) return token_exists(std::move(done).error());
-    const sql::row_number id = on.last_insert_id();
-    // The token that expires last was used last.
-    return on
-        .run("DELETE FROM tollgate_refresh_tokens WHERE id IN (SELECT id FROM tollgate_refresh_tokens "
-             "WHERE grant_id = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
-             code.access_grant, id, limits::refresh_tokens_per_grant_max - 1)
-        .transform([id] { return id; });
+    return on.run(sql::statements::trim_refresh_tokens, code.access_grant, issued.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
 }
 
 }  // namespace sqlite::detail
@@ -49,16 +43,12 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
 namespace sqlite {
 
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code) {
-    const auto is_suspended = sql::read_value<bool>(
-        on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
+    const auto is_suspended = sql::read_value<bool>(on.prepare(sql::statements::lock_application_of_code, code.application));
     if (!is_suspended) return is_suspended.error();
     if (is_suspended->value_or(false)) return code_result::suspended;
-    if (auto done = on.run(sql::statements::delete_replaceable_code,
-                           code.code_digest, code.replaceable_until(), code.latest_end());
-        !done)
+    if (auto done = on.run(sql::statements::delete_replaceable_code, code.code_digest, code.replaceable_until(), code.latest_end()); !done)
         return std::move(done).error();
-    const auto is_spent = sql::read_value<bool>(
-        on.prepare(sql::statements::is_code_spent, code.code_digest));
+    const auto is_spent = sql::read_value<bool>(on.prepare(sql::statements::is_code_spent, code.code_digest));
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
     if (!*is_suspended) return not_found();
@@ -67,126 +57,93 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
     if (!widened) return widened.error();
     if (!*widened) return code_result::not_granted;
     const auto access_grant = **widened;
-    if (auto done =
-            on.run(sql::statements::insert_code,
-                   code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
+    if (auto done = on.run(sql::statements::insert_code, code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge,
+                           code.expires_at, code.resources);
         !done)
         return std::move(done).error();
-    return on
-        .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-             "WHERE grant_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-             access_grant, limits::codes_per_grant_max)
-        .transform([] { return code_result::created; });
+    return on.run(sql::statements::trim_codes, access_grant, limits::codes_per_grant_max).transform([] { return code_result::created; });
 }
 
 }  // namespace sqlite
 
-TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) { return sqlite::create_code(on, code); });
-}
+namespace sqlite_detail {
 
-TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
-        const auto found = sql::read_one(
-            on.prepare(sql::statements::find_code,
-                       shown.code_digest, shown.application),
-            sql::to_found_code);
-        if (!found) return found.error();
-        if (!*found) return redeemed_code{};
-        const sql::found_code& code = **found;
-        const auto judged = code.judge(shown);
-        if (judged == redemption_result::reused) {
-            const auto revoked = sqlite::detail::revoke_refresh_token(on, *code.refresh_token);
-            if (!revoked) return revoked.error();
-            return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
-        }
-        if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
-        if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
+/// Verbs of `grant_store`.
+struct grant_verbs : verbs {
+    using verbs::verbs;
 
-        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code);
-        if (!inserted) return inserted.error();
-        if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
-        return on
-            .run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now,
-                 code.forget_at(), code.id)
-            .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
-    });
-}
+    result<code_result> create_code(const new_authorization_code& code) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) { return sqlite::create_code(on, code); });
+    }
 
-TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        const auto found = sql::read_one(
-            on.prepare(sql::statements::find_refresh_token,
-                       shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
-            sql::to_found_refresh_token);
-        if (!found) return found.error();
-        if (!*found) return refreshed_token{};
-        const sql::found_refresh_token& token = **found;
-        const auto judged = token.judge(shown);
-        if (judged == refresh_result::reused) {
-            if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
-            return refreshed_token{judged, {}, {}, token.user};
-        }
-        if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
-        if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
+    result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
+            const auto found =
+                sql::read_one(on.prepare(sql::statements::find_code, shown.code_digest, shown.application), sql::to_found_code);
+            if (!found) return found.error();
+            if (!*found) return redeemed_code{};
+            const sql::found_code& code = **found;
+            const auto judged = code.judge(shown);
+            if (judged == redemption_result::reused) {
+                const auto revoked = sqlite::detail::revoke_refresh_token(on, *code.refresh_token);
+                if (!revoked) return revoked.error();
+                return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
+            }
+            if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+            if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
 
-        if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
-        if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
-                               token.id);
-            !done)
-            return std::move(done).error();
-        if (shown.rotation && token.is_shown_by(shown)) {
-            const auto& rotation = *shown.rotation;
-            auto done = on.run(
-                sql::statements::replace_refresh_token,
-                rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
-            if (!done) return token_exists(std::move(done).error());
-        }
-        return token.refreshed(shown);
-    });
-}
+            if (auto done = sqlite::detail::insert_refresh_token(on, shown.tokens, code); !done) return std::move(done).error();
+            if (auto done = sqlite::insert_access_token(on, code.access_token(shown), shown.tokens.refresh_digest); !done)
+                return std::move(done).error();
+            return on.run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now, code.forget_at(), code.id).transform([&] {
+                return redeemed_code{judged, code.user, code.scopes};
+            });
+        });
+    }
 
-TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->read_one(sql::to_oauth_token,
-                           sql::statements::find_oauth_token,
-                           token);
-}
+    result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
+            const auto found = sql::read_one(on.prepare(sql::statements::find_refresh_token, shown.access_digest, shown.refresh_digest,
+                                                        shown.family_digest(), shown.application, shown.now),
+                                             sql::to_found_refresh_token);
+            if (!found) return found.error();
+            if (!*found) return refreshed_token{};
+            const sql::found_refresh_token& token = **found;
+            const auto judged = token.judge(shown);
+            if (judged == refresh_result::reused) {
+                if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
+                return refreshed_token{judged, {}, {}, token.user};
+            }
+            if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+            if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
 
-TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_grant(user),
-                           sql::statements::list_grants,
-                           user);
-}
+            if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.current); !done)
+                return std::move(done).error();
+            if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at), token.id); !done)
+                return std::move(done).error();
+            if (shown.rotation && token.is_shown_by(shown)) {
+                const auto& rotation = *shown.rotation;
+                auto done = on.run(sql::statements::replace_refresh_token, rotation.successor_digest, shown.now, rotation.successor_seed,
+                                   rotation.family_digest, token.id);
+                if (!done) return token_exists(std::move(done).error());
+            }
+            return token.refreshed(shown);
+        });
+    }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    const instant device_codes_until = now - seconds{limits::expired_device_code_seconds};
-    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
-        std::size_t swept = 0;
-        for (const auto& [statement, until] :
-             {std::pair{sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
-                                            "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)"},
-                        now},
-              std::pair{sql::statement_text{"DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-                                            "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
-                                            "ORDER BY expires_at LIMIT ?)"},
-                        now},
-              std::pair{sql::statement_text{"DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                                            "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
-                        now},
-              std::pair{sql::statement_text{"DELETE FROM tollgate_device_codes WHERE id IN "
-                                            "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
-                        device_codes_until}}) {
-            if (auto done = on.run(statement, until, rows_max - swept); !done) return std::move(done).error();
-            swept += static_cast<std::size_t>(on.changes());
-        }
-        return swept;
-    };
-    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
-                     sweep, now, device_codes_until);
-}
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
+        const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
+            return sql::sweep_expired(now, rows_max, [&](auto... statement) { return on.remove(statement...); });
+        };
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
+                         sweep, now, sql::device_codes_end(now));
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 

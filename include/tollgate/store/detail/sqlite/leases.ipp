@@ -185,21 +185,25 @@ private:
 
 }  // namespace tollgate::sqlite::detail
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
-                                                                    const lease_time& lease) noexcept {
-    if (requests.empty()) return std::vector<due_delivery>{};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<due_delivery>> {
-        sqlite::detail::leasing leasing{on, lease};
-        for (const lease_request& each : requests)
-            if (auto done = leasing.serve(each); !done) return std::move(done).error();
-        auto leased = std::move(leasing).leased();
-        sql::decrypt_all(impl_->keys, leased);
-        return leased;
-    });
-}
+/// Verbs of `outbox`.
+struct lease_verbs : verbs {
+    using verbs::verbs;
 
-}  // namespace tollgate
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
+        if (requests.empty()) return std::vector<due_delivery>{};
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<due_delivery>> {
+            sqlite::detail::leasing leasing{on, lease};
+            for (const lease_request& each : requests)
+                if (auto done = leasing.serve(each); !done) return std::move(done).error();
+            auto leased = std::move(leasing).leased();
+            sql::decrypt_all(impl_->keys, leased);
+            return leased;
+        });
+    }
+};
+
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP

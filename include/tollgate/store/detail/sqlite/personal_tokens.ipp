@@ -7,13 +7,13 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL std::string sqlite_store::impl::compose_owner_query(std::string_view integrators) {
+TOLLGATE_DECL std::string sqlite_detail::store_state::compose_owner_query(std::string_view integrators) {
     // On its own line: the query may end with a comment.
     return std::string{"WITH known (requests, window_seconds, balance, currency) AS (\n"}.append(integrators).append(
         "\n) SELECT requests, window_seconds, CAST(balance AS TEXT), CAST(currency AS TEXT) FROM known");
 }
 
-TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sqlite::database& on, user_id user) const {
+TOLLGATE_DECL result<std::optional<known_user>> sqlite_detail::store_state::owner_of(sqlite::database& on, user_id user) const {
     if (owner_query.empty()) return std::optional<known_user>{};
     const auto read = sql::read_one(
         on.prepare(sql::statement_text::composed(owner_query), user),
@@ -24,39 +24,34 @@ TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sql
     return sql::to_known_user(user, **read).transform([](const known_user& known) { return std::optional{known}; });
 }
 
-TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
-                                                                   std::size_t tokens_per_user_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
-        const auto existing = sql::read_value<token_id>(
-            on.prepare(sql::statements::find_repeated_personal_token, token.username,
-                       token.user, token.secret_digest));
-        if (!existing) return existing.error();
-        if (*existing) return **existing;  // the call is repeated
-        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
-        auto done = on.run(
-            "INSERT INTO tollgate_personal_tokens "
-            "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
-            "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = ?1)",
-            token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
-            token.expires_at, tokens_per_user_max);
-        if (!done) return personal_token_exists(std::move(done).error());
-        if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
-        return token_id{on.last_insert_id()};
-    });
-}
+namespace sqlite_detail {
 
-TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_personal_token(user),
-                           sql::statements::list_personal_tokens,
-                           user);
-}
+/// Verbs of `token_store`.
+struct personal_token_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
-                                                              const personal_token_renewal& renewed) noexcept {
-    return impl_->change(sql::statements::renew_personal_token,
-                         renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
-}
+    result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<token_id> {
+            const auto existing = sql::read_value<token_id>(
+                on.prepare(sql::statements::find_repeated_personal_token, token.username, token.user, token.secret_digest));
+            if (!existing) return existing.error();
+            if (*existing) return **existing;  // the call is repeated
+            const auto id = sql::read_value<token_id>(on.prepare(sql::statements::insert_personal_token, token.user, token.username,
+                                                                 token.secret_digest, token.description, token.scopes, token.created_at,
+                                                                 token.expires_at, tokens_per_user_max));
+            if (!id) return personal_token_exists(id.error());
+            if (!*id) return too_many_personal_tokens(tokens_per_user_max);
+            return **id;
+        });
+    }
+
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
+        return impl_->change(sql::statements::renew_personal_token, renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user,
+                             renewed.replaced);
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 

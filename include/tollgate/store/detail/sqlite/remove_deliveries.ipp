@@ -3,6 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_SQLITE_REMOVE_DELIVERIES_IPP
 
 #include <tollgate/store/detail/sqlite/statement.hpp>
+#include <tollgate/store/detail/sql/statements.hpp>
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 
 #include <cstddef>
@@ -60,9 +61,7 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std
 }
 
 TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max) {
-    return detail::remove_listed(
-        on, on.prepare("SELECT id, event_id FROM tollgate_deliveries WHERE state <> 0 AND at < ? ORDER BY at LIMIT ?", then,
-                       rows_max));
+    return detail::remove_listed(on, on.prepare(sql::statements::list_ended_deliveries, then, rows_max));
 }
 
 TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {

@@ -17,9 +17,11 @@
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
-struct sqlite_store::impl {
-    impl(sqlite_database opened, const sqlite_settings& settings)
+namespace sqlite_detail {
+
+/// The state that the verbs use. The verbs are classes, each in the file of its family, beside this file.
+struct store_state {
+    store_state(sqlite_database opened, const sqlite_settings& settings)
         : owner_query{settings.owner_query.empty() ? std::string{} : compose_owner_query(settings.owner_query)},
           database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
@@ -68,21 +70,8 @@ struct sqlite_store::impl {
     /// For optional writes of a request: enough to wait for a few commits.
     [[nodiscard]] sqlite_database::deadline use_deadline() const noexcept { return database.deadline_from_now(milliseconds{50}); }
 
-    /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept;
-
-    /// Parts of `change_hook` and `resend`.
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept;
-
-    /// Encrypts the webhook secrets that are not encrypted with the first key.
-    TOLLGATE_DECL result<void> encrypt_hook_secrets();
+    /// Any text can be in a column.
+    [[nodiscard]] static constexpr bool is_storable(std::string_view) noexcept { return true; }
 
     std::string owner_query;  // outlives the connections, which prepare it
     sqlite_database database;
@@ -96,11 +85,22 @@ private:
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
 };
 
+/// The base of the verbs of one family.
+class verbs {
+public:
+    explicit verbs(store_state& state) noexcept : impl_{&state} {}
+
+protected:
+    store_state* impl_;
+};
+
+}  // namespace sqlite_detail
+
 namespace sqlite {
 
 /// Inserts an access token with its refresh token, if any, and deletes expired ones of its user and application beyond the bound. Error
 /// (too_many_requests) if as many are valid. Precondition: in a transaction.
-TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token, std::optional<sql::row_number> refresh_token);
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token, const std::optional<digest>& refresh_token);
 
 /// `create_code` as a part of a transaction.
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code);
