@@ -15283,6 +15283,13 @@ template <class Verb>
     }
 }
 
+/// Returns an opened store, for constructors. Throws store_error.
+template <class Store>
+[[nodiscard]] Store value_or_throw(result<Store> opened) {
+    if (!opened) throw store_error{opened.error().log_text()};
+    return *std::move(opened);
+}
+
 /// Returns the error of a store without a database for a row that already exists.
 [[nodiscard]] inline error conflict() { return {error_kind::conflict, {}, {}}; }
 
@@ -21519,6 +21526,22 @@ struct owner_columns {
     };
 }
 
+[[nodiscard]] inline due_hook to_due_hook(hook_id id, const service_name& service, account_id account, std::string& target_url) {
+    return {id, {service, account}, std::move(target_url)};
+}
+
+/// The bounds of the ids of deliveries that a query selects.
+struct delivery_range {
+    explicit delivery_range(const delivery_query& query) noexcept {
+        if (query.older_than) before = query.older_than->value();
+        if (query.delivery) first = last = query.delivery->value();
+    }
+
+    std::int64_t before = (std::numeric_limits<std::int64_t>::max)();
+    std::int64_t first = 0;
+    std::int64_t last = (std::numeric_limits<std::int64_t>::max)();
+};
+
 [[nodiscard]] inline auto to_delivery(hook_id of) {
     return [of](delivery_id id, std::string& event, const message_seed& seed, instant created_at, delivery_state state,
                 std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
@@ -21567,6 +21590,14 @@ namespace tollgate::inline v0::sql {
 
 /// The id of a row without an id in the model.
 using row_number = std::int64_t;
+
+/// A grant that was found by its user and application.
+struct found_grant {
+    row_number id;
+    scope_set scopes;
+};
+
+[[nodiscard]] inline found_grant to_found_grant(row_number id, const scope_set& scopes) { return {id, scopes}; }
 
 /// A code that was found by its digest and application.
 struct found_code {
@@ -21783,12 +21814,73 @@ public:
     [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
     /// Null-terminated.
     [[nodiscard]] constexpr const char* c_str() const noexcept { return text_.data(); }
+    /// Returns true for a `shared_text`.
+    [[nodiscard]] constexpr bool is_shared() const noexcept { return is_shared_; }
+
+protected:
+    consteval statement_text(const char* literal, bool is_shared) : text_{literal}, is_shared_{is_shared} {}
 
 private:
     explicit constexpr statement_text(std::string_view text) noexcept : text_{text} {}
 
     std::string_view text_;
+    bool is_shared_ = false;
 };
+
+/// A statement for both databases, written as PostgreSQL takes it; SQLite gets the result of `without_locks`. Its parameters first occur in
+/// order, because SQLite numbers them so.
+class shared_text : public statement_text {
+public:
+    consteval explicit shared_text(const char* literal) : statement_text{literal, true} {
+        if (!has_parameters_in_order(literal)) throw "the parameters do not first occur in order";
+    }
+
+private:
+    static constexpr bool has_parameters_in_order(std::string_view text) {
+        unsigned known = 0;
+        for (auto at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+            unsigned number = 0;
+            for (std::size_t i = at + 1; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
+                number = 10 * number + static_cast<unsigned>(text[i] - '0');
+            if (number > known + 1) return false;
+            if (number > known) known = number;
+        }
+        return true;
+    }
+};
+
+/// The form of a `shared_text` for SQLite, where a transaction locks the whole file: ` FOR ... SHARE` and ` FOR ... UPDATE`, which end a
+/// statement or sub-select, are left out, and ` = ANY (ARRAY(SELECT ...))` becomes ` IN (SELECT ...)`. PostgreSQL needs the array, because
+/// it may plan IN as a join that reads the whole table.
+[[nodiscard]] inline std::string without_locks(std::string_view text) {
+    constexpr std::string_view array_begin = "= ANY (ARRAY(";
+    std::string converted;
+    std::size_t depth = 0, array_depth = 0;  // array_depth: that of the open array; 0: none
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const std::string_view rest = text.substr(at);
+        if (rest.starts_with(array_begin)) {
+            converted += "IN (";
+            array_depth = ++depth;
+            at += array_begin.size() - 1;
+            continue;
+        }
+        if (rest.starts_with(" FOR ")) {
+            const auto end = rest.find(')');
+            if (end == std::string_view::npos) break;
+            at += end - 1;
+            continue;
+        }
+        converted += text[at];
+        if (text[at] == '(') ++depth;
+        if (text[at] != ')') continue;
+        if (depth == array_depth) {
+            ++at;  // the parenthesis of ANY
+            array_depth = 0;
+        }
+        --depth;
+    }
+    return converted;
+}
 
 /// A statement on one line for the cause of an error, truncated to 200 bytes.
 [[nodiscard]] inline std::string to_log_line(std::string_view statement) {
@@ -21812,109 +21904,173 @@ private:
 #ifndef TOLLGATE_STORE_DETAIL_SQL_STATEMENTS_HPP
 #define TOLLGATE_STORE_DETAIL_SQL_STATEMENTS_HPP
 
-/// The statements whose text is the same on both databases. SQLite numbers parameters such as $1 by their first occurrence, so they first
-/// occur in order.
+/// The statements whose text is the same on both databases.
 namespace tollgate::inline v0::sql::statements {
 
 // Personal tokens and access tokens.
 
-inline constexpr statement_text find_repeated_personal_token{
+inline constexpr shared_text find_repeated_personal_token{
     "SELECT id FROM tollgate_personal_tokens WHERE username = $1 AND user_id = $2 AND secret_digest = $3"};
-inline constexpr statement_text list_personal_tokens{
+inline constexpr shared_text insert_personal_token{
+    "INSERT INTO tollgate_personal_tokens (user_id, username, secret_digest, description, scopes, created_at, expires_at) "
+    "SELECT $1, $2, $3, $4, $5, $6, $7 WHERE NOT EXISTS (SELECT 1 FROM tollgate_personal_tokens WHERE username = $2 AND user_id = $1 "
+    "AND secret_digest = $3) AND $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id"};
+inline constexpr shared_text list_personal_tokens{
     "SELECT id, username, description, scopes, created_at, last_used_at, expires_at, last_used_from, secret_digest "
     "FROM tollgate_personal_tokens WHERE user_id = $1 ORDER BY id"};
-inline constexpr statement_text renew_personal_token{
+inline constexpr shared_text renew_personal_token{
     "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
     "WHERE id = $4 AND user_id = $5 AND secret_digest IN (coalesce($6, secret_digest), $1)"};
-inline constexpr statement_text delete_personal_token{"DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id"};
-inline constexpr statement_text record_personal_token_use{
+inline constexpr shared_text delete_personal_token{"DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id"};
+inline constexpr shared_text record_personal_token_use{
     "UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 "
     "WHERE username = $3"};
-inline constexpr statement_text find_repeated_access_token{
+inline constexpr shared_text find_repeated_access_token{
     "SELECT user_id = $1 AND application_id = $2 AND refresh_token_id IS NULL "
     "FROM tollgate_access_tokens WHERE token_digest = $3"};
-inline constexpr statement_text find_room_for_access_token{
+inline constexpr shared_text find_room_for_access_token{
     "SELECT expires_at FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2 "
     "ORDER BY expires_at DESC LIMIT 1 OFFSET $3"};
-inline constexpr statement_text record_access_token_use{"UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2"};
-inline constexpr statement_text record_grant_use{
+inline constexpr shared_text lock_application_of_owner_token{
+    "SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' "
+    "AND suspended IS NULL FOR SHARE"};
+inline constexpr shared_text insert_access_token{
+    "INSERT INTO tollgate_access_tokens "
+    "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) "
+    "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7), $8)"};
+inline constexpr shared_text trim_access_tokens{
+    "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY(SELECT token_digest FROM tollgate_access_tokens "
+    "WHERE application_id = $1 AND user_id = $2 AND token_digest <> $3 ORDER BY expires_at DESC LIMIT 1000 OFFSET $4)) "
+    "AND expires_at <= $5"};
+inline constexpr shared_text delete_access_token{
+    "DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = coalesce($2, application_id) RETURNING user_id"};
+inline constexpr shared_text sweep_access_tokens{
+    "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY(SELECT token_digest FROM tollgate_access_tokens "
+    "WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))"};
+inline constexpr shared_text record_access_token_use{"UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2"};
+inline constexpr shared_text record_grant_use{
     "UPDATE tollgate_grants SET last_used_at = $1 WHERE (user_id, application_id) = (SELECT user_id, application_id "
     "FROM tollgate_access_tokens WHERE token_digest = $2)"};
 
 // Applications.
 
-inline constexpr statement_text find_repeated_application{
+inline constexpr shared_text find_repeated_application{
     "SELECT id FROM tollgate_applications WHERE client_id = $1 AND owner_id = $2 AND secret_digest = $3"};
-inline constexpr statement_text find_application{
+inline constexpr shared_text insert_application{
+    "INSERT INTO tollgate_applications "
+    "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
+    "default_scopes, registration_digest) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 "
+    "WHERE $13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) AND NOT EXISTS (SELECT 1 "
+    "FROM tollgate_applications WHERE client_id = $2 AND owner_id = $1 AND secret_digest = $3) RETURNING id"};
+inline constexpr shared_text find_application{
     "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, "
     "older_secret_digest, acts_for_owner, CAST(0 AS bigint), suspended, registration, default_scopes, registration_digest "
     "FROM tollgate_applications WHERE client_id = $1"};
-inline constexpr statement_text list_applications{
+inline constexpr shared_text list_applications{
     "SELECT id, owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, "
     "older_secret_digest, acts_for_owner, "
     "(SELECT count(*) FROM tollgate_grants WHERE application_id = tollgate_applications.id), suspended, registration, default_scopes, "
     "registration_digest "
     "FROM tollgate_applications WHERE owner_id = $1 ORDER BY id"};
-inline constexpr statement_text set_application_fields{
+inline constexpr shared_text set_application_fields{
     "UPDATE tollgate_applications SET name = $1, website = $2, description = $3, redirect_urls = $4, acts_for_owner = $5, "
     "default_scopes = $6 WHERE id = $7 AND owner_id = coalesce($8, owner_id) RETURNING owner_id"};
-inline constexpr statement_text delete_owner_tokens{
+inline constexpr shared_text delete_owner_tokens{
     "DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND refresh_token_id IS NULL AND user_id = (SELECT owner_id "
     "FROM tollgate_applications WHERE id = $1 AND owner_id = coalesce($2, owner_id) AND NOT acts_for_owner)"};
-inline constexpr statement_text add_client_secret{
+inline constexpr shared_text add_client_secret{
     "UPDATE tollgate_applications SET secret_digest = $1, older_secret_digest = CASE secret_digest WHEN $1 THEN older_secret_digest "
     "ELSE secret_digest END WHERE id = $2 AND owner_id = coalesce($3, owner_id) AND secret_digest IN (coalesce($4, secret_digest), $1) "
     "RETURNING owner_id"};
-inline constexpr statement_text remove_older_secret{
+inline constexpr shared_text remove_older_secret{
     "UPDATE tollgate_applications SET older_secret_digest = NULL WHERE id = $1 AND owner_id = coalesce($2, owner_id) "
     "AND older_secret_digest IS NOT NULL RETURNING owner_id"};
-inline constexpr statement_text set_suspension{
+inline constexpr shared_text set_suspension{
     "UPDATE tollgate_applications SET suspended = $1 WHERE id = $2 AND owner_id = coalesce($3, owner_id) RETURNING owner_id"};
-inline constexpr statement_text delete_tokens_of_application{
+inline constexpr shared_text delete_tokens_of_application{
     "DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND EXISTS (SELECT 1 FROM tollgate_applications WHERE id = $1 "
     "AND owner_id = coalesce($2, owner_id))"};
+inline constexpr shared_text delete_application{"DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2"};
+inline constexpr shared_text sweep_unowned_applications{
+    "DELETE FROM tollgate_applications WHERE id = ANY (ARRAY(SELECT id FROM tollgate_applications AS unowned "
+    "WHERE registration <> 'owner' AND created_at < $1 AND NOT EXISTS "
+    "(SELECT 1 FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
+    "AND NOT EXISTS (SELECT 1 FROM tollgate_grants WHERE application_id = tollgate_applications.id)"};
 
 // Grants, codes, refresh tokens and device codes.
 
-inline constexpr statement_text list_grants{
+inline constexpr shared_text list_grants{
     "SELECT grants.id, application_id, name, website, scopes, grants.created_at, last_used_at, suspended "
     "FROM tollgate_grants AS grants JOIN tollgate_applications AS applications ON application_id = applications.id "
     "WHERE user_id = $1 ORDER BY grants.id"};
-inline constexpr statement_text delete_grant{"DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 RETURNING user_id"};
-inline constexpr statement_text delete_access_tokens_of_grant{
+inline constexpr shared_text lock_application_of_code{
+    "SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = $1 FOR KEY SHARE"};
+// DO NOTHING would not insert it beside a transaction that is about to delete it.
+inline constexpr shared_text insert_grant_of_code{
+    "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
+    "WHERE NOT $4 AND EXISTS (SELECT 1 FROM tollgate_applications WHERE id = $2 AND suspended IS NULL) "
+    "AND NOT EXISTS (SELECT 1 FROM tollgate_codes WHERE code_digest = $5 "
+    "AND NOT (refresh_token_id IS NULL AND (expires_at <= $6 OR expires_at > $7))) "
+    "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes"};
+inline constexpr shared_text lock_grant{
+    "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE"};
+inline constexpr shared_text widen_grant{"UPDATE tollgate_grants SET scopes = $1 WHERE id = $2 AND scopes <> $1"};
+inline constexpr shared_text delete_grant{"DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 RETURNING user_id"};
+inline constexpr shared_text delete_access_tokens_of_grant{
     "DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2"};
-inline constexpr statement_text delete_replaceable_code{
+inline constexpr shared_text delete_replaceable_code{
     "DELETE FROM tollgate_codes WHERE code_digest = $1 AND refresh_token_id IS NULL AND (expires_at <= $2 OR expires_at > $3)"};
-inline constexpr statement_text is_code_spent{"SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1"};
-inline constexpr statement_text insert_code{
+inline constexpr shared_text is_code_spent{"SELECT refresh_token_id IS NOT NULL FROM tollgate_codes WHERE code_digest = $1"};
+inline constexpr shared_text insert_code{
     "INSERT INTO tollgate_codes (code_digest, grant_id, scopes, redirect, code_challenge, expires_at, forget_at, resources) "
     "VALUES ($1, $2, $3, $4, $5, $6, $6, $7)"};
-inline constexpr statement_text find_code{
+inline constexpr shared_text trim_codes{
+    "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
+    "ORDER BY id DESC LIMIT 1000 OFFSET $2))"};
+inline constexpr shared_text find_code{
     "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id, (SELECT token_digest "
     "FROM tollgate_refresh_tokens WHERE id = refresh_token_id), resources FROM tollgate_codes AS codes "
     "JOIN tollgate_grants AS grants ON grants.id = grant_id "
     "JOIN tollgate_applications AS applications ON applications.id = application_id "
     "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL"};
-inline constexpr statement_text spend_code{
+inline constexpr shared_text spend_code{
     "UPDATE tollgate_codes SET refresh_token_id = (SELECT id FROM tollgate_refresh_tokens "
     "WHERE token_digest = $1), expires_at = $2, forget_at = $3 WHERE id = $4"};
-inline constexpr statement_text insert_refresh_token{
+inline constexpr shared_text sweep_codes{
+    "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 "
+    "FOR UPDATE SKIP LOCKED))"};
+inline constexpr shared_text insert_refresh_token{
     "INSERT INTO tollgate_refresh_tokens (token_digest, grant_id, scopes, expires_at, ends_at, resources) "
     "VALUES ($1, $2, $3, $4, $5, $6)"};
-inline constexpr statement_text find_refresh_token{
+// The token that expires last was used last.
+inline constexpr shared_text trim_refresh_tokens{
+    "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT id FROM tollgate_refresh_tokens "
+    "WHERE grant_id = $1 AND token_digest <> $2 ORDER BY expires_at DESC LIMIT 1000 OFFSET $3))"};
+inline constexpr shared_text find_refresh_token{
     "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, EXISTS (SELECT 1 "
     "FROM tollgate_access_tokens AS access WHERE access.token_digest = $1 AND refresh_token_id = tokens.id), resources "
     "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
     "JOIN tollgate_applications AS applications ON applications.id = application_id "
     "WHERE (token_digest = $2 OR family_digest = $3) AND application_id = $4 AND expires_at > $5 AND suspended IS NULL"};
-inline constexpr statement_text prolong_refresh_token{"UPDATE tollgate_refresh_tokens SET expires_at = $1 WHERE id = $2"};
-inline constexpr statement_text replace_refresh_token{
+inline constexpr shared_text prolong_refresh_token{"UPDATE tollgate_refresh_tokens SET expires_at = $1 WHERE id = $2"};
+inline constexpr shared_text replace_refresh_token{
     "UPDATE tollgate_refresh_tokens "
     "SET token_digest = $1, replaced_digest = token_digest, replaced_at = $2, successor_seed = $3, family_digest = $4 "
     "WHERE id = $5"};
-inline constexpr statement_text delete_refresh_token{"DELETE FROM tollgate_refresh_tokens WHERE id = $1"};
-inline constexpr statement_text delete_access_tokens_of_refresh_token{"DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1"};
-inline constexpr statement_text find_oauth_token{
+inline constexpr shared_text delete_refresh_token{"DELETE FROM tollgate_refresh_tokens WHERE id = $1"};
+inline constexpr shared_text delete_access_tokens_of_refresh_token{"DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1"};
+inline constexpr shared_text delete_access_tokens_of_named_refresh_token{
+    "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT tokens.id FROM tollgate_refresh_tokens AS tokens "
+    "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE (token_digest = $1 OR family_digest = $1) "
+    "AND application_id = coalesce($2, application_id)) RETURNING user_id"};
+inline constexpr shared_text delete_named_refresh_token{
+    "DELETE FROM tollgate_refresh_tokens WHERE id = (SELECT tokens.id FROM tollgate_refresh_tokens AS tokens "
+    "JOIN tollgate_grants AS grants ON grants.id = grant_id WHERE (token_digest = $1 OR family_digest = $1) "
+    "AND application_id = coalesce($2, application_id))"};
+inline constexpr shared_text sweep_refresh_tokens{
+    "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 "
+    "ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))"};
+inline constexpr shared_text find_oauth_token{
     "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at, resources "
     "FROM tollgate_access_tokens AS tokens LEFT JOIN tollgate_applications AS applications ON applications.id = application_id "
     "WHERE token_digest = $1 "
@@ -21922,56 +22078,253 @@ inline constexpr statement_text find_oauth_token{
     "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
     "JOIN tollgate_applications AS applications ON applications.id = application_id "
     "WHERE token_digest = $1 OR family_digest = $1"};
-inline constexpr statement_text find_repeated_device_code{
+inline constexpr shared_text find_repeated_device_code{
     "SELECT id FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3"};
-inline constexpr statement_text find_device_code{
+inline constexpr shared_text insert_device_code{
+    "INSERT INTO tollgate_device_codes "
+    "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
+    "SELECT $1, $2, id, $3, $4, $5, $6 FROM tollgate_applications WHERE id = $7 AND NOT EXISTS (SELECT 1 "
+    "FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $7)"};
+inline constexpr shared_text trim_device_codes{
+    "DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_device_codes "
+    "WHERE application_id = $1 ORDER BY id DESC LIMIT 1000 OFFSET $2))"};
+inline constexpr shared_text find_device_code{
     "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, answered_by "
     "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications ON application_id = applications.id "
     "WHERE device_digest = $1 OR user_digest = $1"};
-inline constexpr statement_text answer_device_code{"UPDATE tollgate_device_codes SET state = $1, answered_by = $2 WHERE user_digest = $3"};
+inline constexpr shared_text lock_device_code{
+    "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, answered_by "
+    "FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications ON application_id = applications.id "
+    "WHERE user_digest = $1 FOR UPDATE OF codes"};
+inline constexpr shared_text answer_device_code{"UPDATE tollgate_device_codes SET state = $1, answered_by = $2 WHERE user_digest = $3"};
+inline constexpr shared_text sweep_device_codes{
+    "DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_device_codes WHERE expires_at <= $1 "
+    "ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))"};
 
 // Sessions.
 
-inline constexpr statement_text insert_session{
+inline constexpr shared_text insert_session{
     "INSERT INTO tollgate_sessions (cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent) "
     "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (cookie_digest) DO UPDATE "
     "SET login = tollgate_sessions.login WHERE tollgate_sessions.user_id = $2 AND tollgate_sessions.created_at = $4"};
-inline constexpr statement_text find_session{
+inline constexpr shared_text trim_sessions{
+    "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
+    "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC LIMIT 1000 OFFSET $3))"};
+inline constexpr shared_text find_session{
     "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
     "FROM tollgate_sessions WHERE cookie_digest = $1"};
-inline constexpr statement_text list_sessions{
+inline constexpr shared_text list_sessions{
     "SELECT cookie_digest, user_id, login, created_at, last_seen_at, signed_in_from, user_agent "
     "FROM tollgate_sessions WHERE user_id = $1 ORDER BY last_seen_at DESC"};
-inline constexpr statement_text touch_session{"UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2"};
-inline constexpr statement_text end_session{"DELETE FROM tollgate_sessions WHERE cookie_digest = $1"};
-inline constexpr statement_text end_sessions_of_user{
+inline constexpr shared_text touch_session{"UPDATE tollgate_sessions SET last_seen_at = $1 WHERE cookie_digest = $2"};
+inline constexpr shared_text end_session{"DELETE FROM tollgate_sessions WHERE cookie_digest = $1"};
+inline constexpr shared_text end_sessions_of_user{
     "DELETE FROM tollgate_sessions WHERE user_id = $1 AND ($2 IS NULL OR cookie_digest <> $2)"};
+inline constexpr shared_text sweep_old_sessions{
+    "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
+    "WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))"};
+inline constexpr shared_text sweep_idle_sessions{
+    "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
+    "WHERE last_seen_at < $1 ORDER BY last_seen_at LIMIT $2 FOR UPDATE SKIP LOCKED))"};
 
 // Webhooks. A deleted hook has the account 0.
 
-inline constexpr statement_text list_hooks{
+inline constexpr shared_text list_hooks{
     "SELECT id, event, source, type, target_url, created_at, disabled_at, disable_reason, failing_since, secret_digest "
     "FROM tollgate_hooks WHERE service = $1 AND account_id = $2 ORDER BY id"};
-inline constexpr statement_text find_account_of_hook{
+inline constexpr shared_text find_account_of_hook{
     "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0"};
-inline constexpr statement_text keep_previous_secret{
+inline constexpr shared_text keep_previous_secret{
     "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $1 "
     "FROM tollgate_hooks WHERE id = $2 AND service = $3 AND account_id = $4 AND secret_digest <> $5 "
     "AND secret_digest = coalesce($6, secret_digest)"};
-inline constexpr statement_text replace_secret{
+inline constexpr shared_text replace_secret{
     "UPDATE tollgate_hooks SET secret = $1, secret_digest = $2 WHERE id = $3 AND service = $4 AND account_id = $5 "
     "AND secret_digest IN (coalesce($6, secret_digest), $2)"};
-inline constexpr statement_text list_secrets{
+inline constexpr shared_text trim_previous_secrets{
+    "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY(SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 "
+    "ORDER BY id DESC LIMIT 1000 OFFSET $2))"};
+inline constexpr shared_text delete_secrets_of_deleted_hook{
+    "DELETE FROM tollgate_hook_secrets WHERE hook_id = (SELECT id FROM tollgate_hooks WHERE id = $1 AND account_id = 0)"};
+inline constexpr shared_text list_secrets{
     "SELECT id, service, account_id, secret FROM tollgate_hooks WHERE id > $1 AND account_id <> 0 "
     "AND substr(secret, 1, length($2)) <> $2 ORDER BY id LIMIT $3"};
-inline constexpr statement_text list_previous_secrets{
+inline constexpr shared_text reencrypt_secret{"UPDATE tollgate_hooks SET secret = $1 WHERE id = $2 AND secret = $3"};
+inline constexpr shared_text list_previous_secrets{
     "SELECT previous.id, service, account_id, previous.secret FROM tollgate_hook_secrets AS previous "
     "JOIN tollgate_hooks AS hooks ON hooks.id = previous.hook_id WHERE previous.id > $1 AND account_id <> 0 "
     "AND substr(previous.secret, 1, length($2)) <> $2 ORDER BY previous.id LIMIT $3"};
+inline constexpr shared_text reencrypt_previous_secret{
+    "UPDATE tollgate_hook_secrets SET secret = $1 WHERE id = $2 AND secret = $3"};
+inline constexpr shared_text set_hook_status{
+    "UPDATE tollgate_hooks SET failing_since = $1, last_failure_at = $2, disabled_at = $3, disable_reason = $4 WHERE id = $5"};
+
+// Deliveries.
+
+inline constexpr shared_text hold_waiting{
+    "UPDATE tollgate_deliveries SET state = 3, at = $1, lease_is_open = false WHERE id = ANY (ARRAY("
+    "SELECT id FROM tollgate_deliveries WHERE hook_id = $2 AND state = 0 AND NOT is_leased LIMIT $3))"};
+// A disabled hook's waiting deliveries are listed as held, although not all of them are yet, and an enabled hook's held ones as waiting.
+inline constexpr shared_text list_deliveries{
+    "SELECT listed.id, name, seed, created_at, shown, attempts_made, CASE shown WHEN 0 THEN at END FROM ("
+    "SELECT deliveries.*, CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+    "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown "
+    "FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+    "WHERE hook_id = $1 AND service = $2 AND account_id = $3) AS listed "
+    "JOIN tollgate_events AS events ON events.id = listed.event_id "
+    "WHERE listed.id < $4 AND listed.id BETWEEN $5 AND $6 AND (CAST($7 AS bigint) IS NULL OR shown = $7) "
+    "ORDER BY listed.id DESC LIMIT $8"};
+inline constexpr shared_text list_ended_deliveries{
+    "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
+    "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
+    "FOR UPDATE OF deliveries, events SKIP LOCKED"};
 
 }  // namespace tollgate::sql::statements
 
 #endif  // TOLLGATE_STORE_DETAIL_SQL_STATEMENTS_HPP
+
+// <tollgate/store/detail/sql/shared_verbs.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_SHARED_VERBS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_SHARED_VERBS_HPP
+
+namespace tollgate::inline v0::sql {
+
+/// All contracts of stores, also the optional ones.
+template <class Store>
+concept complete_store = token_store<Store> && credential_cache<Store> && use_recorder<Store> && oauth_store<Store> &&
+                         session_store<Store> && hook_store<Store> && outbox<Store> && shared_outbox<Store> && backlog_source<Store>;
+
+/// The verbs of all contracts that both databases implement in the same way: most execute one statement. `State` is the state of a store.
+template <class State>
+class shared_verbs {
+public:
+    /// Calls block.
+    static constexpr bool blocking = true;
+
+    explicit shared_verbs(State& state) noexcept : impl_{&state} {}
+
+    lookup<token_credential> cached_credential(const credential_key& key) const noexcept {
+        if (const auto* const access = std::get_if<access_token_key>(&key)) return impl_->access_tokens.cached(access->token_digest);
+        const auto name = token_username::from(std::get<personal_token_key>(key).username);
+        if (!name) return lookup<token_credential>::unknown();
+        return impl_->personal_tokens.cached(*name);
+    }
+    result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept {
+        return impl_->read_all(to_personal_token(user), statements::list_personal_tokens, user);
+    }
+
+    result<std::optional<application>> find_application(std::string_view client_id) noexcept {
+        if (client_id.size() > client_id_text::bytes_max || !State::is_storable(client_id)) return std::optional<application>{};
+        return impl_->read_one(to_application, statements::find_application, client_id);
+    }
+    result<std::vector<application>> applications_of(user_id owner) noexcept {
+        return impl_->read_all(to_application, statements::list_applications, owner);
+    }
+
+    result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
+        return impl_->read_one(to_oauth_token, statements::find_oauth_token, token);
+    }
+    result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
+        return impl_->read_one(to_device_code, statements::find_device_code, code);
+    }
+    result<std::vector<grant>> grants_of(user_id user) noexcept {
+        return impl_->read_all(to_grant(user), statements::list_grants, user);
+    }
+
+    result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
+        return impl_->read_one(to_session, statements::find_session, cookie);
+    }
+    result<void> touch_session(const digest& cookie, instant now) noexcept {
+        return impl_->change(statements::touch_session, now, cookie).transform([](bool) {});
+    }
+    result<std::vector<stored_session>> sessions_of(user_id user) noexcept {
+        return impl_->read_all(to_session, statements::list_sessions, user);
+    }
+    result<bool> end_sessions(const session_selection& ended) noexcept {
+        if (const auto* const cookie = std::get_if<digest>(&ended)) return impl_->change(statements::end_session, *cookie);
+        const auto& of = std::get<sessions_of_user>(ended);
+        return impl_->change(statements::end_sessions_of_user, of.user, of.except);
+    }
+
+    result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
+        return impl_->read_all(to_hook(account), statements::list_hooks, account.service, account.account);
+    }
+    result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
+        if (!State::is_storable(service)) return std::optional<account_ref>{};
+        return impl_->read_one(to_account_of(service), statements::find_account_of_hook, id, service);
+    }
+
+    [[nodiscard]] backend_statistics statistics() const noexcept {
+        auto statistics = impl_->database.statistics();
+        statistics.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
+        statistics.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
+        return statistics;
+    }
+
+private:
+    State* impl_;
+};
+
+}  // namespace tollgate::sql
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_SHARED_VERBS_HPP
+
+// <tollgate/store/detail/sql/sweeps.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQL_SWEEPS_HPP
+#define TOLLGATE_STORE_DETAIL_SQL_SWEEPS_HPP
+
+namespace tollgate::inline v0::sql {
+
+/// A statement that deletes the rows whose time has passed; its parameters are `until` and the number of rows at most.
+struct sweep_step {
+    statement_text text;
+    instant until;
+};
+
+/// Executes the steps until `rows_max` rows are deleted. `remove(text, until, rows_max)` returns the number of deleted rows.
+template <class Remove>
+result<std::size_t> sweep_steps(std::initializer_list<sweep_step> steps, std::size_t rows_max, Remove remove) {
+    std::size_t swept = 0;
+    for (const sweep_step& each : steps) {
+        if (swept >= rows_max) break;
+        const result<std::size_t> some = remove(each.text, each.until, rows_max - swept);
+        if (!some) return some;
+        swept += *some;
+    }
+    return swept;
+}
+
+/// Device codes that expired before this time are of no use.
+[[nodiscard]] constexpr instant device_codes_end(instant now) noexcept { return now - seconds{limits::expired_device_code_seconds}; }
+
+template <class Remove>
+result<std::size_t> sweep_expired(instant now, std::size_t rows_max, Remove remove) {
+    return sweep_steps({{statements::sweep_codes, now},
+                        {statements::sweep_access_tokens, now},
+                        {statements::sweep_refresh_tokens, now},
+                        {statements::sweep_device_codes, device_codes_end(now)}},
+                       rows_max, remove);
+}
+
+template <class Remove>
+result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max, Remove remove) {
+    return sweep_steps({{statements::sweep_old_sessions, ends.created_before}, {statements::sweep_idle_sessions, ends.seen_before}},
+                       rows_max, remove);
+}
+
+/// The verb `sweep` of a store that has a function for each kind of rows. Each deletes `rows_max` rows at most, and returns their number.
+template <class Store>
+result<std::size_t> sweep(Store& store, const sweep_request& request) {
+    return tollgate::detail::sweep_kinds(
+        request, [&](instant now, std::size_t rows_max) { return store.sweep_expired(now, rows_max); },
+        [&](instant registered_before, std::size_t rows_max) { return store.sweep_unowned(registered_before, rows_max); },
+        [&](instant ended_before, std::size_t rows_max) { return store.sweep_deliveries(ended_before, rows_max); },
+        [&](const session_ends& ends, std::size_t rows_max) { return store.sweep_sessions(ends, rows_max); });
+}
+
+}  // namespace tollgate::sql
+
+#endif  // TOLLGATE_STORE_DETAIL_SQL_SWEEPS_HPP
 
 // <tollgate/store/detail/widen_scopes.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
@@ -51099,7 +51452,9 @@ struct sqlite_settings {
     std::optional<secret_keys> hook_secret_keys{};
 };
 
-class any_store;
+namespace sqlite_detail {
+class store;
+}
 
 /// The store on SQLite: one file and its log. When a verb returns, its effect survives kill -9 and power failures. Any
 /// number of processes may use the file at the same time and see each other's changes at once.
@@ -51107,9 +51462,11 @@ class any_store;
 /// Only the owner of a new file can read and write it. Tables are named `tollgate_...` and are updated when the file is opened. The file
 /// may also contain an integrator's own tables.
 ///
-/// Thread rule: any thread. Calls block. Movable; a moved-from store may only be destroyed or assigned to. Errors: only the constructor
-/// throws; unavailable for conditions that may pass (busy for too long, full disk), internal for a damaged file.
-class sqlite_store {
+/// The verbs are those of `any_store`, and the contracts document them. Copies share the store.
+///
+/// Thread rule: any thread. Calls block. A moved-from store may only be destroyed or assigned to. Errors: only the constructor throws;
+/// unavailable for conditions that may pass (busy for too long, full disk), internal for a damaged file.
+class sqlite_store : public any_store {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
@@ -51126,95 +51483,9 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& path,
                                                                           const sqlite_settings& settings = {}) noexcept;
 
-    /// Movable, not copyable.
-    TOLLGATE_DECL sqlite_store(sqlite_store&&) noexcept;
-    TOLLGATE_DECL sqlite_store& operator=(sqlite_store&&) noexcept;
-    TOLLGATE_DECL ~sqlite_store();
-
-    /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept;
-    /// See `credential_cache`.
-    TOLLGATE_DECL lookup<token_credential> cached_credential(const credential_key& key) const noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept;
-    /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
-    TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
-                                                    const personal_token_renewal& renewed) noexcept;
-    /// See `token_store` and `access_token_store`.
-    TOLLGATE_DECL result<bool> revoke(const revocation& revoked) noexcept;
-    /// See `access_token_store`.
-    TOLLGATE_DECL result<bool> create_access_token(const new_access_token& token) noexcept;
-
-    /// See `hook_store`.
-    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
-    TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
-    TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept;
-    TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
-
-    /// See `application_store`.
-    TOLLGATE_DECL result<application_id> create_application(const new_application& application,
-                                                            std::size_t applications_per_user_max) noexcept;
-    TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
-    TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    TOLLGATE_DECL result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
-                                                  const application_change& change) noexcept;
-    TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
-
-    /// See `grant_store`.
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
-    TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
-    TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
-    TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
-    TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
-    TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-
-    /// See `session_store`.
-    TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
-    TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
-    TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> end_sessions(const session_selection& ended) noexcept;
-
-    /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
-                                                   std::optional<hook_id> only_to = {}) noexcept;
-    /// See `outbox`.
-    TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
-    /// See `backlog_source`.
-    TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
-    /// See `outbox`.
-    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
-                                                          const lease_time& lease) noexcept;
-    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept;
-    /// See `grant_store`, `outbox` and `session_store`.
-    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
-    /// See `shared_outbox`. Takes a few nanoseconds. Any commit of any process counts as a change.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
-
-    /// Returns the counts of the connections and caches, for `metrics::watch_backend`.
-    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
-
 private:
-    struct impl;
-    explicit sqlite_store(std::unique_ptr<impl> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& path, const sqlite_settings& settings);
-
-    std::unique_ptr<impl> impl_;
+    explicit TOLLGATE_DECL sqlite_store(std::shared_ptr<sqlite_detail::store> opened) noexcept;
 };
-
-static_assert(token_store<sqlite_store> && access_token_store<sqlite_store>);
-static_assert(credential_cache<sqlite_store> && use_recorder<sqlite_store>);
-static_assert(hook_store<sqlite_store>);
-static_assert(oauth_store<sqlite_store>);
-static_assert(session_store<sqlite_store>);
-static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store> && backlog_source<sqlite_store>);
 
 }  // namespace tollgate
 
@@ -51404,6 +51675,13 @@ public:
     result<bool> run_counted(statement_text text, const Values&... values) {
         if (auto done = run(text, values...); !done) return std::move(done).error();
         return changes() > 0;
+    }
+
+    /// Runs a statement and returns the number of rows that it inserted, updated or deleted.
+    template <class... Values>
+    result<std::size_t> remove(statement_text text, const Values&... values) {
+        if (auto done = run(text, values...); !done) return std::move(done).error();
+        return static_cast<std::size_t>(changes());
     }
 
     /// Runs several statements separated by semicolons, without parameters: for schemas.
@@ -51839,9 +52117,11 @@ using sqlite_row_cache = row_cache<Key, Row, sqlite::change_stamp>;
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
-struct sqlite_store::impl {
-    impl(sqlite_database opened, const sqlite_settings& settings)
+namespace sqlite_detail {
+
+/// The state that the verbs use. The verbs are classes, each in the file of its family, beside this file.
+struct store_state {
+    store_state(sqlite_database opened, const sqlite_settings& settings)
         : owner_query{settings.owner_query.empty() ? std::string{} : compose_owner_query(settings.owner_query)},
           database{std::move(opened)},
           keys{settings.hook_secret_keys.value_or(secret_keys{})},
@@ -51890,21 +52170,8 @@ struct sqlite_store::impl {
     /// For optional writes of a request: enough to wait for a few commits.
     [[nodiscard]] sqlite_database::deadline use_deadline() const noexcept { return database.deadline_from_now(milliseconds{50}); }
 
-    /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept;
-
-    /// Parts of `change_hook` and `resend`.
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept;
-
-    /// Encrypts the webhook secrets that are not encrypted with the first key.
-    TOLLGATE_DECL result<void> encrypt_hook_secrets();
+    /// Any text can be in a column.
+    [[nodiscard]] static constexpr bool is_storable(std::string_view) noexcept { return true; }
 
     std::string owner_query;  // outlives the connections, which prepare it
     sqlite_database database;
@@ -51918,11 +52185,22 @@ private:
     static TOLLGATE_DECL std::string compose_owner_query(std::string_view integrators);
 };
 
+/// The base of the verbs of one family.
+class verbs {
+public:
+    explicit verbs(store_state& state) noexcept : impl_{&state} {}
+
+protected:
+    store_state* impl_;
+};
+
+}  // namespace sqlite_detail
+
 namespace sqlite {
 
 /// Inserts an access token with its refresh token, if any, and deletes expired ones of its user and application beyond the bound. Error
 /// (too_many_requests) if as many are valid. Precondition: in a transaction.
-TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token, std::optional<sql::row_number> refresh_token);
+TOLLGATE_DECL result<void> insert_access_token(database& on, const new_access_token& token, const std::optional<digest>& refresh_token);
 
 /// `create_code` as a part of a transaction.
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code);
@@ -51940,45 +52218,43 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_access_token& token,
-                                                       std::optional<sql::row_number> refresh_token) {
+                                                       const std::optional<digest>& refresh_token) {
     // If so many others expire later, this is when there is room again.
-    const auto room_at = sql::read_value<instant>(on.prepare(
-        sql::statements::find_room_for_access_token,
-        token.application, token.user, limits::access_tokens_per_grant_max - 1));
+    const auto room_at = sql::read_value<instant>(
+        on.prepare(sql::statements::find_room_for_access_token, token.application, token.user, limits::access_tokens_per_grant_max - 1));
     if (!room_at) return room_at.error();
     if (*room_at && token.created_at < **room_at) return too_many_access_tokens(**room_at);
-    auto done = on.run(
-        "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
-        token.resources);
+    auto done = on.run(sql::statements::insert_access_token, token.token_digest, token.user, token.application, token.scopes,
+                       token.created_at, token.expires_at, refresh_token, token.resources);
     if (!done) return token_exists(std::move(done).error());
-    return on.run(
-        "DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-        "(SELECT token_digest FROM tollgate_access_tokens WHERE application_id = ?1 AND user_id = ?2 AND token_digest <> ?3 "
-        "ORDER BY expires_at DESC LIMIT -1 OFFSET ?4) AND expires_at <= ?5",
-        token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1, token.created_at);
+    return on.run(sql::statements::trim_access_tokens, token.application, token.user, token.token_digest,
+                  limits::access_tokens_per_grant_max - 1, token.created_at);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::create_access_token(const new_access_token& token) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        if (token.for_owner) {
-            const auto allowed = sql::read_value<application_id>(
-                on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner_id = ? AND acts_for_owner = 1 "
-                           "AND client_type = 'confidential' AND suspended IS NULL",
-                           token.application, token.user));
-            if (!allowed) return allowed.error();
-            if (!*allowed) return false;
-        }
-        const auto is_repeated = sql::read_value<bool>(
-            on.prepare(sql::statements::find_repeated_access_token,
-                       token.user, token.application, token.token_digest));
-        if (!is_repeated) return is_repeated.error();
-        if (is_repeated->value_or(false)) return true;
-        return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });
-    });
-}
+namespace sqlite_detail {
+
+/// Verbs of `access_token_store`.
+struct access_token_verbs : verbs {
+    using verbs::verbs;
+
+    result<bool> create_access_token(const new_access_token& token) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            if (token.for_owner) {
+                const auto allowed = sql::read_value<application_id>(
+                    on.prepare(sql::statements::lock_application_of_owner_token, token.application, token.user));
+                if (!allowed) return allowed.error();
+                if (!*allowed) return false;
+            }
+            const auto is_repeated = sql::read_value<bool>(
+                on.prepare(sql::statements::find_repeated_access_token, token.user, token.application, token.token_digest));
+            if (!is_repeated) return is_repeated.error();
+            if (is_repeated->value_or(false)) return true;
+            return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });
+        });
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 
@@ -51988,106 +52264,72 @@ TOLLGATE_DECL result<bool> sqlite_store::create_access_token(const new_access_to
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<application_id> sqlite_store::create_application(const new_application& application,
-                                                                      std::size_t applications_per_user_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<application_id> {
-        const auto existing = sql::read_value<application_id>(
-            on.prepare(sql::statements::find_repeated_application,
-                       application.client_id, application.owner, application.secret_digest));
-        if (!existing) return existing.error();
-        if (*existing) return **existing;  // the call is repeated
-        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
-        auto done = on.run(
-            "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
-            "default_scopes, registration_digest) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 "
-            "WHERE ?13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = ?1)",
-            application.owner, application.client_id, application.secret_digest, application.name, application.website,
-            application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
-            application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
-            applications_per_user_max);
-        if (!done) return application_exists(std::move(done).error());
-        if (on.changes() == 0) return too_many_applications(applications_per_user_max);
-        return application_id{on.last_insert_id()};
-    });
-}
+/// Verbs of `application_store`.
+struct application_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<std::optional<application>> sqlite_store::find_application(std::string_view client_id) noexcept {
-    if (client_id.size() > client_id_text::bytes_max) return std::optional<application>{};  // longer than any client_id
-    return impl_->read_one(sql::to_application,
-                           sql::statements::find_application,
-                           client_id);
-}
+    result<application_id> create_application(const new_application& application, std::size_t applications_per_user_max) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<application_id> {
+            const auto existing = sql::read_value<application_id>(on.prepare(
+                sql::statements::find_repeated_application, application.client_id, application.owner, application.secret_digest));
+            if (!existing) return existing.error();
+            if (*existing) return **existing;  // the call is repeated
+            const auto id = sql::read_value<application_id>(
+                on.prepare(sql::statements::insert_application, application.owner, application.client_id, application.secret_digest,
+                           application.name, application.website, application.description, sql::to_lines(application.redirect_urls),
+                           application.created_at, application.type, application.registration, application.default_scopes,
+                           sql::digest_or_null(application.registration_digest), applications_per_user_max));
+            if (!id) return application_exists(id.error());
+            if (!*id) return too_many_applications(applications_per_user_max);
+            return **id;
+        });
+    }
 
-TOLLGATE_DECL result<std::vector<application>> sqlite_store::applications_of(user_id owner) noexcept {
-    return impl_->read_all(sql::to_application,
-                           sql::statements::list_applications,
-                           owner);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::change_application(const std::optional<user_id>& changed_by, application_id id,
-                                                            const application_change& change) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) {
-        return std::visit(
-            detail::overloaded{
-                [&](const application_fields& fields) -> result<bool> {
-                    auto updated = on.run_counted(
-                        sql::statements::set_application_fields,
-                        fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
-                        fields.default_scopes, id, changed_by);
-                    if (!updated || !*updated || fields.acts_for_owner) return updated;
-                    return on
-                        .run(sql::statements::delete_owner_tokens,
-                             id, changed_by)
-                        .transform([] { return true; });
+    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                    const application_change& change) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) {
+            return std::visit(
+                detail::overloaded{
+                    [&](const application_fields& fields) -> result<bool> {
+                        auto updated = on.run_counted(sql::statements::set_application_fields, fields.name, fields.website,
+                                                      fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
+                                                      fields.default_scopes, id, changed_by);
+                        if (!updated || !*updated || fields.acts_for_owner) return updated;
+                        return on.run(sql::statements::delete_owner_tokens, id, changed_by).transform([] { return true; });
+                    },
+                    [&](const client_secret_addition& added) {
+                        // If the call is repeated, the secret is already the newest.
+                        return on.run_counted(sql::statements::add_client_secret, added.secret_digest, id, changed_by, added.replaced);
+                    },
+                    [&](older_secret_removal) { return on.run_counted(sql::statements::remove_older_secret, id, changed_by); },
+                    [&](const suspension_change& suspension) -> result<bool> {
+                        auto updated = on.run_counted(sql::statements::set_suspension, suspension.suspended, id, changed_by);
+                        if (!updated || !*updated || !suspension.suspended) return updated;
+                        return on.run(sql::statements::delete_tokens_of_application, id, changed_by).transform([] { return true; });
+                    },
                 },
-                [&](const client_secret_addition& added) {
-                    // If the call is repeated, the secret is already the newest.
-                    return on.run_counted(
-                        sql::statements::add_client_secret,
-                        added.secret_digest, id, changed_by, added.replaced);
-                },
-                [&](older_secret_removal) {
-                    return on.run_counted(
-                        sql::statements::remove_older_secret,
-                        id, changed_by);
-                },
-                [&](const suspension_change& suspension) -> result<bool> {
-                    auto updated = on.run_counted(
-                        sql::statements::set_suspension,
-                        suspension.suspended, id, changed_by);
-                    if (!updated || !*updated || !suspension.suspended) return updated;
-                    return on.run(sql::statements::delete_tokens_of_application, id, changed_by).transform([] { return true; });
-                },
-            },
-            change);
-    });
-}
+                change);
+        });
+    }
 
-TOLLGATE_DECL result<bool> sqlite_store::delete_application(user_id owner, application_id id) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // The schema deletes its grants, codes and refresh tokens with it.
-        auto deleted = on.run_counted("DELETE FROM tollgate_applications WHERE id = ? AND owner_id = ?", id, owner);
-        if (!deleted || !*deleted) return deleted;
-        return on.run("DELETE FROM tollgate_access_tokens WHERE application_id = ?", id).transform([] { return true; });
-    });
-}
+    result<bool> delete_application(user_id owner, application_id id) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            if (auto done = on.run(sql::statements::delete_tokens_of_application, id, owner); !done) return std::move(done).error();
+            // The schema deletes its grants, codes and refresh tokens with it.
+            return on.run_counted(sql::statements::delete_application, id, owner);
+        });
+    }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto done = on.run(
-            "DELETE FROM tollgate_applications WHERE id IN (SELECT id FROM tollgate_applications AS unowned "
-            "WHERE registration <> 'owner' AND created_at < ? AND NOT EXISTS "
-            "(SELECT 1 FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT ?)",
-            registered_before, rows_max);
-        if (!done) return std::move(done).error();
-        return static_cast<std::size_t>(on.changes());
-    });
-}
+    result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+            return on.remove(sql::statements::sweep_unowned_applications, registered_before, rows_max);
+        });
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_APPLICATIONS_IPP
 
@@ -52214,20 +52456,13 @@ private:
 
     result<void> write(hook_id id, const hook_status& after) {
         const auto& disabled = after.disabled;
-        return on_.run(
-            "UPDATE tollgate_hooks SET failing_since = ?, last_failure_at = ?, disabled_at = ?, disable_reason = ? "
-            "WHERE id = ?",
-            after.failing_since, after.last_failure_at, disabled ? std::optional{disabled->at} : std::nullopt,
-            disabled ? std::optional{disabled->reason} : std::nullopt, id);
+        return on_.run(sql::statements::set_hook_status, after.failing_since, after.last_failure_at,
+                       disabled ? std::optional{disabled->at} : std::nullopt, disabled ? std::optional{disabled->reason} : std::nullopt,
+                       id);
     }
 
     /// At most `changed_rows_max`; `lease` holds the others when they are due.
-    result<void> hold_waiting(hook_id hook) {
-        return on_.run(
-            "UPDATE tollgate_deliveries SET state = 3, at = ?1, lease_is_open = false WHERE id IN "
-            "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state = 0 AND NOT is_leased LIMIT ?3)",
-            now_, hook, changed_rows_max);
-    }
+    result<void> hold_waiting(hook_id hook) { return on_.run(sql::statements::hold_waiting, now_, hook, changed_rows_max); }
 
     database& on_;
     const instant now_;
@@ -52235,25 +52470,29 @@ private:
 
 }  // namespace tollgate::sqlite::detail
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<std::vector<completion>> sqlite_store::complete(std::span<const attempt_result> ended,
-                                                                     instant now) noexcept {
-    if (ended.empty()) return std::vector<completion>{};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
-        std::vector<completion> results;
-        results.reserve(ended.size());
-        sqlite::detail::completing completing{on, now};
-        for (const attempt_result& each : ended) {
-            auto result = completing.complete(each);
-            if (!result) return std::move(result).error();
-            results.push_back(*result);
-        }
-        return results;
-    });
-}
+/// Verbs of `outbox`.
+struct completion_verbs : verbs {
+    using verbs::verbs;
 
-}  // namespace tollgate
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
+        if (ended.empty()) return std::vector<completion>{};
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<completion>> {
+            std::vector<completion> results;
+            results.reserve(ended.size());
+            sqlite::detail::completing completing{on, now};
+            for (const attempt_result& each : ended) {
+                auto result = completing.complete(each);
+                if (!result) return std::move(result).error();
+                results.push_back(*result);
+            }
+            return results;
+        });
+    }
+};
+
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_COMPLETIONS_IPP
 
@@ -52278,88 +52517,85 @@ inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_t
 /// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
 inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
     // This includes tokens without a grant: the application must lose all access.
-    if (auto done = on.run(sql::statements::delete_access_tokens_of_grant, application, user);
-        !done)
-        return std::move(done).error();
+    if (auto done = on.run(sql::statements::delete_access_tokens_of_grant, application, user); !done) return std::move(done).error();
     return on.run_counted(sql::statements::delete_grant, user, application);
 }
 
 }  // namespace sqlite::detail
 
-TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_credential(const credential_key& key) noexcept {
-    if (const auto* const access = std::get_if<access_token_key>(&key)) {
-        const digest& token = access->token_digest;
-        return impl_->access_tokens.find(token, [&] {
+namespace sqlite_detail {
+
+/// Verbs of `credential_source`, `credential_cache` and `use_recorder`.
+struct credential_verbs : verbs {
+    using verbs::verbs;
+
+    result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept {
+        if (const auto* const access = std::get_if<access_token_key>(&key)) {
+            const digest& token = access->token_digest;
+            return impl_->access_tokens.find(token, [&] {
+                return impl_->read_credential(
+                    [&](user_id user, application_id application, const scope_set& scopes, instant expires_at,
+                        std::optional<instant> last_used_at, const resource_set& resources) {
+                        return token_credential{user,         token,        scopes,       expires_at, application,
+                                                last_used_at, std::nullopt, std::nullopt, resources};
+                    },
+                    "SELECT user_id, application_id, scopes, expires_at, last_used_at, resources "
+                    "FROM tollgate_access_tokens WHERE token_digest = ?",
+                    token);
+            });
+        }
+        const auto name = token_username::from(std::get<personal_token_key>(key).username);
+        if (!name) return std::optional<token_credential>{};  // longer than any username
+        return impl_->personal_tokens.find(*name, [&] {
             return impl_->read_credential(
-                [&](user_id user, application_id application, const scope_set& scopes, instant expires_at,
-                    std::optional<instant> last_used_at, const resource_set& resources) {
-                    return token_credential{user,         token,        scopes,       expires_at, application,
-                                            last_used_at, std::nullopt, std::nullopt, resources};
+                [](user_id user, const digest& secret, const scope_set& scopes, std::optional<instant> expires_at,
+                   std::optional<instant> last_used_at, token_id id) {
+                    return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
                 },
-                "SELECT user_id, application_id, scopes, expires_at, last_used_at, resources "
-                "FROM tollgate_access_tokens WHERE token_digest = ?",
-                token);
+                "SELECT user_id, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens "
+                "INDEXED BY tollgate_personal_tokens_credentials WHERE username = ?",
+                *name);
         });
     }
-    const auto name = token_username::from(std::get<personal_token_key>(key).username);
-    if (!name) return std::optional<token_credential>{};  // longer than any username
-    return impl_->personal_tokens.find(*name, [&] {
-        return impl_->read_credential(
-            [](user_id user, const digest& secret, const scope_set& scopes, std::optional<instant> expires_at,
-               std::optional<instant> last_used_at, token_id id) {
-                return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
+
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+        return impl_->database.transact(
+            [&](sqlite::database& on) -> result<void> {
+                if (const auto* const personal = std::get_if<personal_token_key>(&key))
+                    return on.run(sql::statements::record_personal_token_use, now, from, personal->username);
+                const digest& token = std::get<access_token_key>(key).token_digest;
+                if (auto done = on.run(sql::statements::record_access_token_use, now, token); !done) return done;
+                return on.run(sql::statements::record_grant_use, now, token);
             },
-            "SELECT user_id, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
-    });
-}
+            impl_->use_deadline());
+    }
 
-TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_credential(const credential_key& key) const noexcept {
-    if (const auto* const access = std::get_if<access_token_key>(&key)) return impl_->access_tokens.cached(access->token_digest);
-    const auto name = token_username::from(std::get<personal_token_key>(key).username);
-    if (!name) return lookup<token_credential>::unknown();
-    return impl_->personal_tokens.cached(*name);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::record_use(const credential_key& key, instant now, std::string_view from) noexcept {
-    return impl_->database.transact(
-        [&](sqlite::database& on) -> result<void> {
-            if (const auto* const personal = std::get_if<personal_token_key>(&key))
-                return on.run(sql::statements::record_personal_token_use, now, from,
-                              personal->username);
-            const digest& token = std::get<access_token_key>(key).token_digest;
-            if (auto done = on.run(sql::statements::record_access_token_use, now, token); !done)
-                return done;
-            return on.run(
-                sql::statements::record_grant_use,
-                now, token);
-        },
-        impl_->use_deadline());
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::revoke(const revocation& revoked) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) {
-        return std::visit(
-            detail::overloaded{
-                [&](const personal_token_revocation& personal) {
-                    return on.run_counted(sql::statements::delete_personal_token, personal.token);
+    result<bool> revoke(const revocation& revoked) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) {
+            return std::visit(
+                detail::overloaded{
+                    [&](const personal_token_revocation& personal) {
+                        return on.run_counted(sql::statements::delete_personal_token, personal.token);
+                    },
+                    [&](const oauth_token_revocation& token) -> result<bool> {
+                        bool any = false;
+                        for (const sql::statement_text each :
+                             {sql::statements::delete_access_tokens_of_named_refresh_token, sql::statements::delete_named_refresh_token,
+                              sql::statements::delete_access_token}) {
+                            const auto deleted = on.run_counted(each, token.token_digest, token.application);
+                            if (!deleted) return deleted;
+                            any = any || *deleted;
+                        }
+                        return any;
+                    },
+                    [&](const grant_revocation& given) { return sqlite::detail::revoke_grant(on, given.user, given.application); },
                 },
-                [&](const oauth_token_revocation& token) -> result<bool> {
-                    const auto refresh_token = sql::read_value<sql::row_number>(
-                        on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                                   "ON grant_id = tollgate_grants.id "
-                                   "WHERE (token_digest = ?1 OR family_digest = ?1) AND application_id = coalesce(?2, application_id)",
-                                   token.token_digest, token.application));
-                    if (!refresh_token) return refresh_token.error();
-                    if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token);
-                    return on.run_counted(
-                        "DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application_id = coalesce(?, application_id)",
-                        token.token_digest, token.application);
-                },
-                [&](const grant_revocation& given) { return sqlite::detail::revoke_grant(on, given.user, given.application); },
-            },
-            revoked);
-    });
-}
+                revoked);
+        });
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 
@@ -52370,84 +52606,6 @@ TOLLGATE_DECL result<bool> sqlite_store::revoke(const revocation& revoked) noexc
 #define TOLLGATE_STORE_DETAIL_SQLITE_DELIVERY_HISTORY_IPP
 
 namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(const account_ref& account,
-                                                                               const delivery_query& query) noexcept {
-    constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
-    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
-        // Until all is read, so that it comes from one snapshot of the file. A disabled hook's waiting deliveries are listed as held,
-        // although not all of them are yet.
-        auto rows = on.prepare(
-            "SELECT listed.id, name, seed, created_at, shown, attempts_made, CASE shown WHEN 0 THEN at END FROM ("
-            "SELECT deliveries.*, CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 ELSE state END AS shown "
-            "FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "WHERE hook_id = ?1 AND service = ?2 AND account_id = ?3) AS listed "
-            "JOIN tollgate_events AS events ON events.id = listed.event_id "
-            "WHERE listed.id < ?5 AND listed.id BETWEEN ?7 AND ?8 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
-            query.hook, account.service, account.account, query.rows_max, query.older_than ? query.older_than->value() : any, query.state,
-            query.delivery ? query.delivery->value() : 0, query.delivery ? query.delivery->value() : any);
-        auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
-        if (!listed || query.attempts_max == 0) return listed;
-        for (listed_delivery& each : *listed) {
-            auto attempts = sql::read_all(
-                on.prepare("SELECT at, duration, ended, status, answer, request, cause FROM tollgate_attempts "
-                           "WHERE delivery_id = ? ORDER BY id DESC LIMIT ?",
-                           each.delivery.id, query.attempts_max),
-                sql::to_attempt);
-            if (!attempts) return std::move(attempts).error();
-            each.attempts = *std::move(attempts);
-        }
-        return listed;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto row = on.prepare(
-                         "SELECT disabled_at IS NOT NULL, state = 0 AND is_leased AND at > ?2 AND at <= ?5, hook_id "
-                         "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook_id "
-                         "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account_id = ?4",
-                         id, now, account.service, account.account, latest_due(now))
-                       .next<bool, bool, hook_id>();
-        if (!row) return std::move(row).error();
-        if (!*row) return std::size_t{0};
-        const auto& [is_disabled, being_sent, hook] = **row;
-        if (is_disabled) return hook_is_disabled();
-        if (being_sent)  // `complete` sees that it is to be sent again
-            return on.run("UPDATE tollgate_deliveries SET resend_asked = true, attempts_made = 0 WHERE id = ?", id)
-                .transform([] { return std::size_t{1}; });
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?, is_leased = false, lease_is_open = false, "
-                               "attempts_made = 0, resend_asked = false WHERE id = ?",
-                               now, id);
-            !done)
-            return std::move(done).error();
-        return sqlite::queue_no_later_than(on, hook, now).transform([] { return std::size_t{1}; });
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, const given_up_deliveries& resent,
-                                                             instant now) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto is_disabled = sqlite::is_hook_disabled(on, account, resent.hook);
-        if (!is_disabled) return std::move(is_disabled).error();
-        if (!*is_disabled) return std::size_t{0};
-        if (**is_disabled) return hook_is_disabled();
-        if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?1, is_leased = false, lease_is_open = false, "
-                               "attempts_made = 0, resend_asked = false WHERE id IN "
-                               "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state IN (1, 2) "
-                               "AND state = 2 AND created_at >= ?3 ORDER BY id LIMIT ?4)",
-                               now, resent.hook, resent.since, resent.rows_max);
-            !done)
-            return std::move(done).error();
-        const auto count = static_cast<std::size_t>(on.changes());
-        if (count == 0) return count;
-        return sqlite::queue_no_later_than(on, resent.hook, now).transform([count] { return count; });
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
-    return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
-}
 
 namespace sqlite::detail {
 
@@ -52517,11 +52675,14 @@ private:
 
 }  // namespace sqlite::detail
 
-TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
-    const auto end = database.deadline_from_now();
+namespace sqlite_detail {
+
+/// The part of `change_hook` that enables a hook.
+inline result<bool> enable_hook(store_state& store, const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
+    const auto end = store.database.deadline_from_now();
     sqlite::detail::enabling_steps steps{account, id, enabling.now};
     for (;;) {
-        const auto enabled = database.transact([&](sqlite::database& on) { return steps.step(on); }, end);
+        const auto enabled = store.database.transact([&](sqlite::database& on) { return steps.step(on); }, end);
         if (!enabled) return enabled.error();
         if (*enabled) return **enabled;
         // A later call goes on from here.
@@ -52530,18 +52691,93 @@ TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& ac
     }
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
-        auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
-        if (!of_deleted) return of_deleted;
-        auto ended = sqlite::remove_ended_before(on, ended_before, rows_max - *of_deleted);
-        if (!ended) return ended;
-        return *of_deleted + *ended;
-    };
-    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE state <> 0 AND at < ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE account_id = 0)",
-                     sweep, ended_before);
-}
+/// Verbs of `outbox`.
+struct delivery_verbs : verbs {
+    using verbs::verbs;
+
+    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
+        const sql::delivery_range ids{query};
+        return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
+            // Until all is read, so that it comes from one snapshot of the file.
+            auto rows = on.prepare(sql::statements::list_deliveries, query.hook, account.service, account.account, ids.before, ids.first,
+                                   ids.last, query.state, query.rows_max);
+            auto listed = sql::read_all(rows, sql::to_delivery(query.hook));
+            if (!listed || query.attempts_max == 0) return listed;
+            for (listed_delivery& each : *listed) {
+                auto attempts = sql::read_all(
+                    on.prepare("SELECT at, duration, ended, status, answer, request, cause FROM tollgate_attempts "
+                               "WHERE delivery_id = ? ORDER BY id DESC LIMIT ?",
+                               each.delivery.id, query.attempts_max),
+                    sql::to_attempt);
+                if (!attempts) return std::move(attempts).error();
+                each.attempts = *std::move(attempts);
+            }
+            return listed;
+        });
+    }
+
+    result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+            auto row = on.prepare(
+                             "SELECT disabled_at IS NOT NULL, state = 0 AND is_leased AND at > ?2 AND at <= ?5, hook_id "
+                             "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook_id "
+                             "WHERE tollgate_deliveries.id = ?1 AND service = ?3 AND account_id = ?4",
+                             id, now, account.service, account.account, latest_due(now))
+                           .next<bool, bool, hook_id>();
+            if (!row) return std::move(row).error();
+            if (!*row) return std::size_t{0};
+            const auto& [is_disabled, being_sent, hook] = **row;
+            if (is_disabled) return hook_is_disabled();
+            if (being_sent)  // `complete` sees that it is to be sent again
+                return on.run("UPDATE tollgate_deliveries SET resend_asked = true, attempts_made = 0 WHERE id = ?", id)
+                    .transform([] { return std::size_t{1}; });
+            if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?, is_leased = false, lease_is_open = false, "
+                                   "attempts_made = 0, resend_asked = false WHERE id = ?",
+                                   now, id);
+                !done)
+                return std::move(done).error();
+            return sqlite::queue_no_later_than(on, hook, now).transform([] { return std::size_t{1}; });
+        });
+    }
+
+    result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+            auto is_disabled = sqlite::is_hook_disabled(on, account, resent.hook);
+            if (!is_disabled) return std::move(is_disabled).error();
+            if (!*is_disabled) return std::size_t{0};
+            if (**is_disabled) return hook_is_disabled();
+            if (auto done = on.run("UPDATE tollgate_deliveries SET state = 0, at = ?1, is_leased = false, lease_is_open = false, "
+                                   "attempts_made = 0, resend_asked = false WHERE id IN "
+                                   "(SELECT id FROM tollgate_deliveries WHERE hook_id = ?2 AND state IN (1, 2) "
+                                   "AND state = 2 AND created_at >= ?3 ORDER BY id LIMIT ?4)",
+                                   now, resent.hook, resent.since, resent.rows_max);
+                !done)
+                return std::move(done).error();
+            const auto count = static_cast<std::size_t>(on.changes());
+            if (count == 0) return count;
+            return sqlite::queue_no_later_than(on, resent.hook, now).transform([count] { return count; });
+        });
+    }
+
+    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+        const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
+            auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
+            if (!of_deleted) return of_deleted;
+            auto ended = sqlite::remove_ended_before(on, ended_before, rows_max - *of_deleted);
+            if (!ended) return ended;
+            return *of_deleted + *ended;
+        };
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE state <> 0 AND at < ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE account_id = 0)",
+                         sweep, ended_before);
+    }
+
+    result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+        return std::visit([&](const auto& each) { return resend(account, each, now); }, resent);
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 
@@ -52551,58 +52787,46 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_deliveries(instant e
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_DEVICE_CODES_IPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_DEVICE_CODES_IPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_code& code) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        const auto existing = sql::read_value<sql::row_number>(
-            on.prepare(sql::statements::find_repeated_device_code, code.device_digest, code.user_digest, code.application));
-        if (!existing) return existing.error();
-        if (*existing) return {};  // the call is repeated
-        auto done = on.run_counted(
-            "INSERT INTO tollgate_device_codes "
-            "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
-            "SELECT ?1, ?2, id, ?4, ?5, ?6, ?7 FROM tollgate_applications WHERE id = ?3",
-            code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
-            code.expires_at);
-        if (!done) return token_exists(std::move(done).error());
-        if (!*done) return not_found();
-        return on.run("DELETE FROM tollgate_device_codes WHERE id IN (SELECT id FROM tollgate_device_codes "
-                      "WHERE application_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                      code.application, limits::device_codes_per_application_max);
-    });
-}
+/// Verbs of `grant_store`.
+struct device_code_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<std::optional<device_code>> sqlite_store::find_device_code(const digest& code) noexcept {
-    return impl_->read_one(sql::to_device_code,
-                           sql::statements::find_device_code,
-                           code);
-}
+    result<void> create_device_code(const new_device_code& code) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+            const auto existing = sql::read_value<sql::row_number>(
+                on.prepare(sql::statements::find_repeated_device_code, code.device_digest, code.user_digest, code.application));
+            if (!existing) return existing.error();
+            if (*existing) return {};  // the call is repeated
+            auto done = on.run_counted(sql::statements::insert_device_code, code.device_digest, code.user_digest, code.scopes,
+                                       code.requested_from, code.created_at, code.expires_at, code.application);
+            if (!done) return token_exists(std::move(done).error());
+            if (!*done) return not_found();
+            return on.run(sql::statements::trim_device_codes, code.application, limits::device_codes_per_application_max);
+        });
+    }
 
-TOLLGATE_DECL result<std::optional<device_answer>> sqlite_store::answer_device_code(const device_decision& decision) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::optional<device_answer>> {
-        const auto request = sql::read_one(
-            on.prepare("SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
-                       "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications "
-                       "ON application_id = tollgate_applications.id WHERE user_digest = ?",
-                       decision.user_digest),
-            sql::to_device_code);
-        if (!request) return request.error();
-        const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
-        if (!answer || !answer->is_new) return answer;
-        if (answer->state == device_code_state::approved) {
-            const auto created = sqlite::create_code(on, code_of(**request, decision));
-            if (!created) return created.error();
-            // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
-            if (*created != code_result::created) return std::optional<device_answer>{};
-        }
-        return on.run(sql::statements::answer_device_code, answer->state, decision.user,
-                      decision.user_digest)
-            .transform([&] { return answer; });
-    });
-}
+    result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::optional<device_answer>> {
+            const auto request = sql::read_one(on.prepare(sql::statements::lock_device_code, decision.user_digest), sql::to_device_code);
+            if (!request) return request.error();
+            const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
+            if (!answer || !answer->is_new) return answer;
+            if (answer->state == device_code_state::approved) {
+                const auto created = sqlite::create_code(on, code_of(**request, decision));
+                if (!created) return created.error();
+                // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
+                if (*created != code_result::created) return std::optional<device_answer>{};
+            }
+            return on.run(sql::statements::answer_device_code, answer->state, decision.user, decision.user_digest).transform([&] {
+                return answer;
+            });
+        });
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_DEVICE_CODES_IPP
 
@@ -52617,31 +52841,24 @@ namespace sqlite::detail {
 /// Adds the code's scopes to the grant of its user and application; creates it if there is none. Returns its id; empty if the code may
 /// not be created.
 inline result<std::optional<sql::row_number>> widen_grant(database& on, const new_authorization_code& code) {
-    const auto before = sql::read_value<scope_set>(
-        on.prepare("SELECT scopes FROM tollgate_grants WHERE user_id = ? AND application_id = ?", code.user, code.application));
+    auto done = on.run(sql::statements::insert_grant_of_code, code.user, code.application, code.created_at, code.only_if_granted,
+                       code.code_digest, code.replaceable_until(), code.latest_end());
+    if (!done) return std::move(done).error();
+    const auto before = sql::read_one(on.prepare(sql::statements::lock_grant, code.user, code.application), sql::to_found_grant);
     if (!before) return before.error();
-    const auto scopes = tollgate::detail::widen_scopes(*before, code);
+    const auto scopes = tollgate::detail::widen_scopes(*before ? std::optional{(*before)->scopes} : std::nullopt, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return std::optional<sql::row_number>{};
-    return sql::read_value<sql::row_number>(
-        on.prepare("INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) VALUES (?, ?, ?, ?) "
-                   "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = excluded.scopes RETURNING id",
-                   code.user, code.application, **scopes, code.created_at));
+    const sql::row_number id = (*before)->id;
+    return on.run(sql::statements::widen_grant, **scopes, id).transform([id] { return std::optional{id}; });
 }
 
-/// Inserts the refresh token of a pair; returns its row id.
-inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
-    auto done = on.run(
-        sql::statements::insert_refresh_token,
-        issued.refresh_digest, code.access_grant, code.scopes, issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
+/// Inserts the refresh token of a pair.
+inline result<void> insert_refresh_token(database& on, const issued_tokens& issued, const sql::found_code& code) {
+    auto done = on.run(sql::statements::insert_refresh_token, issued.refresh_digest, code.access_grant, code.scopes,
+                       issued.refresh_token_end(), issued.refresh_ends_at, code.resources);
     if (!done) return token_exists(std::move(done).error());
-    const sql::row_number id = on.last_insert_id();
-    // The token that expires last was used last.
-    return on
-        .run("DELETE FROM tollgate_refresh_tokens WHERE id IN (SELECT id FROM tollgate_refresh_tokens "
-             "WHERE grant_id = ? AND id <> ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)",
-             code.access_grant, id, limits::refresh_tokens_per_grant_max - 1)
-        .transform([id] { return id; });
+    return on.run(sql::statements::trim_refresh_tokens, code.access_grant, issued.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
 }
 
 }  // namespace sqlite::detail
@@ -52649,16 +52866,12 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
 namespace sqlite {
 
 TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorization_code& code) {
-    const auto is_suspended = sql::read_value<bool>(
-        on.prepare("SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = ?", code.application));
+    const auto is_suspended = sql::read_value<bool>(on.prepare(sql::statements::lock_application_of_code, code.application));
     if (!is_suspended) return is_suspended.error();
     if (is_suspended->value_or(false)) return code_result::suspended;
-    if (auto done = on.run(sql::statements::delete_replaceable_code,
-                           code.code_digest, code.replaceable_until(), code.latest_end());
-        !done)
+    if (auto done = on.run(sql::statements::delete_replaceable_code, code.code_digest, code.replaceable_until(), code.latest_end()); !done)
         return std::move(done).error();
-    const auto is_spent = sql::read_value<bool>(
-        on.prepare(sql::statements::is_code_spent, code.code_digest));
+    const auto is_spent = sql::read_value<bool>(on.prepare(sql::statements::is_code_spent, code.code_digest));
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
     if (!*is_suspended) return not_found();
@@ -52667,126 +52880,93 @@ TOLLGATE_DECL result<code_result> create_code(database& on, const new_authorizat
     if (!widened) return widened.error();
     if (!*widened) return code_result::not_granted;
     const auto access_grant = **widened;
-    if (auto done =
-            on.run(sql::statements::insert_code,
-                   code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
+    if (auto done = on.run(sql::statements::insert_code, code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge,
+                           code.expires_at, code.resources);
         !done)
         return std::move(done).error();
-    return on
-        .run("DELETE FROM tollgate_codes WHERE id IN (SELECT id FROM tollgate_codes "
-             "WHERE grant_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-             access_grant, limits::codes_per_grant_max)
-        .transform([] { return code_result::created; });
+    return on.run(sql::statements::trim_codes, access_grant, limits::codes_per_grant_max).transform([] { return code_result::created; });
 }
 
 }  // namespace sqlite
 
-TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorization_code& code) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) { return sqlite::create_code(on, code); });
-}
+namespace sqlite_detail {
 
-TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
-        const auto found = sql::read_one(
-            on.prepare(sql::statements::find_code,
-                       shown.code_digest, shown.application),
-            sql::to_found_code);
-        if (!found) return found.error();
-        if (!*found) return redeemed_code{};
-        const sql::found_code& code = **found;
-        const auto judged = code.judge(shown);
-        if (judged == redemption_result::reused) {
-            const auto revoked = sqlite::detail::revoke_refresh_token(on, *code.refresh_token);
-            if (!revoked) return revoked.error();
-            return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
-        }
-        if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
-        if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
+/// Verbs of `grant_store`.
+struct grant_verbs : verbs {
+    using verbs::verbs;
 
-        const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code);
-        if (!inserted) return inserted.error();
-        if (auto done = sqlite::insert_access_token(on, code.access_token(shown), *inserted); !done) return std::move(done).error();
-        return on
-            .run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now,
-                 code.forget_at(), code.id)
-            .transform([&] { return redeemed_code{judged, code.user, code.scopes}; });
-    });
-}
+    result<code_result> create_code(const new_authorization_code& code) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) { return sqlite::create_code(on, code); });
+    }
 
-TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
-        const auto found = sql::read_one(
-            on.prepare(sql::statements::find_refresh_token,
-                       shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
-            sql::to_found_refresh_token);
-        if (!found) return found.error();
-        if (!*found) return refreshed_token{};
-        const sql::found_refresh_token& token = **found;
-        const auto judged = token.judge(shown);
-        if (judged == refresh_result::reused) {
-            if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
-            return refreshed_token{judged, {}, {}, token.user};
-        }
-        if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
-        if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
+    result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
+            const auto found =
+                sql::read_one(on.prepare(sql::statements::find_code, shown.code_digest, shown.application), sql::to_found_code);
+            if (!found) return found.error();
+            if (!*found) return redeemed_code{};
+            const sql::found_code& code = **found;
+            const auto judged = code.judge(shown);
+            if (judged == redemption_result::reused) {
+                const auto revoked = sqlite::detail::revoke_refresh_token(on, *code.refresh_token);
+                if (!revoked) return revoked.error();
+                return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
+            }
+            if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+            if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
 
-        if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
-        if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
-                               token.id);
-            !done)
-            return std::move(done).error();
-        if (shown.rotation && token.is_shown_by(shown)) {
-            const auto& rotation = *shown.rotation;
-            auto done = on.run(
-                sql::statements::replace_refresh_token,
-                rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
-            if (!done) return token_exists(std::move(done).error());
-        }
-        return token.refreshed(shown);
-    });
-}
+            if (auto done = sqlite::detail::insert_refresh_token(on, shown.tokens, code); !done) return std::move(done).error();
+            if (auto done = sqlite::insert_access_token(on, code.access_token(shown), shown.tokens.refresh_digest); !done)
+                return std::move(done).error();
+            return on.run(sql::statements::spend_code, shown.tokens.refresh_digest, shown.now, code.forget_at(), code.id).transform([&] {
+                return redeemed_code{judged, code.user, code.scopes};
+            });
+        });
+    }
 
-TOLLGATE_DECL result<std::optional<oauth_token>> sqlite_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->read_one(sql::to_oauth_token,
-                           sql::statements::find_oauth_token,
-                           token);
-}
+    result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
+            const auto found = sql::read_one(on.prepare(sql::statements::find_refresh_token, shown.access_digest, shown.refresh_digest,
+                                                        shown.family_digest(), shown.application, shown.now),
+                                             sql::to_found_refresh_token);
+            if (!found) return found.error();
+            if (!*found) return refreshed_token{};
+            const sql::found_refresh_token& token = **found;
+            const auto judged = token.judge(shown);
+            if (judged == refresh_result::reused) {
+                if (auto done = sqlite::detail::revoke_grant(on, token.user, shown.application); !done) return std::move(done).error();
+                return refreshed_token{judged, {}, {}, token.user};
+            }
+            if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+            if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
 
-TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_grant(user),
-                           sql::statements::list_grants,
-                           user);
-}
+            if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.current); !done)
+                return std::move(done).error();
+            if (auto done = on.run(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at), token.id); !done)
+                return std::move(done).error();
+            if (shown.rotation && token.is_shown_by(shown)) {
+                const auto& rotation = *shown.rotation;
+                auto done = on.run(sql::statements::replace_refresh_token, rotation.successor_digest, shown.now, rotation.successor_seed,
+                                   rotation.family_digest, token.id);
+                if (!done) return token_exists(std::move(done).error());
+            }
+            return token.refreshed(shown);
+        });
+    }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    const instant device_codes_until = now - seconds{limits::expired_device_code_seconds};
-    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
-        std::size_t swept = 0;
-        for (const auto& [statement, until] :
-             {std::pair{sql::statement_text{"DELETE FROM tollgate_codes WHERE id IN "
-                                            "(SELECT id FROM tollgate_codes WHERE forget_at <= ? ORDER BY forget_at LIMIT ?)"},
-                        now},
-              std::pair{sql::statement_text{"DELETE FROM tollgate_access_tokens WHERE token_digest IN "
-                                            "(SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= ? "
-                                            "ORDER BY expires_at LIMIT ?)"},
-                        now},
-              std::pair{sql::statement_text{"DELETE FROM tollgate_refresh_tokens WHERE id IN "
-                                            "(SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
-                        now},
-              std::pair{sql::statement_text{"DELETE FROM tollgate_device_codes WHERE id IN "
-                                            "(SELECT id FROM tollgate_device_codes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)"},
-                        device_codes_until}}) {
-            if (auto done = on.run(statement, until, rows_max - swept); !done) return std::move(done).error();
-            swept += static_cast<std::size_t>(on.changes());
-        }
-        return swept;
-    };
-    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
-                     sweep, now, device_codes_until);
-}
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
+        const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
+            return sql::sweep_expired(now, rows_max, [&](auto... statement) { return on.remove(statement...); });
+        };
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
+                         sweep, now, sql::device_codes_end(now));
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 
@@ -52796,138 +52976,124 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_expired(instant now,
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
-                                                        std::size_t hooks_per_event_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
-        const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
-        if (!secret) return secret.error();
-        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
-        auto done = on.run(
-            "INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, secret, created_at, secret_digest, "
-            "idempotency_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
-            "WHERE service = ?1 AND account_id = ?2 AND event = ?3)",
-            hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url,
-            *secret, hook.created_at, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
-        if (!done) return hook_exists(std::move(done).error());
-        if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
-        return hook_id{on.last_insert_id()};
-    });
-}
+/// Verbs of `hook_store`.
+struct hook_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<std::vector<hook>> sqlite_store::hooks_of(const account_ref& account) noexcept {
-    return impl_->read_all(sql::to_hook(account),
-                           sql::statements::list_hooks,
-                           account.service, account.account);
-}
+    result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
+        return impl_->database.write([&](sqlite::database& on) -> result<hook_id> {
+            const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
+            if (!secret) return secret.error();
+            // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
+            auto done = on.run(
+                "INSERT INTO tollgate_hooks (service, account_id, event, source, type, target_url, secret, created_at, secret_digest, "
+                "idempotency_key) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11 WHERE ?9 > (SELECT count(*) FROM tollgate_hooks "
+                "WHERE service = ?1 AND account_id = ?2 AND event = ?3)",
+                hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url,
+                *secret, hook.created_at, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
+            if (!done) return hook_exists(std::move(done).error());
+            if (on.changes() == 0) return too_many_hooks(hooks_per_event_max);
+            return hook_id{on.last_insert_id()};
+        });
+    }
 
-TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(const service_name& service,
-                                                                               hook_id id) noexcept {
-    return impl_->read_one(sql::to_account_of(service),
-                           sql::statements::find_account_of_hook, id, service);
-}
+    result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
+            // remove the rest.
+            auto deleted = on.run_counted(
+                "UPDATE tollgate_hooks SET account_id = 0, secret = '', secret_digest = NULL, idempotency_key = NULL, ready_at = NULL "
+                "WHERE id = ? AND service = ? AND account_id = ?",
+                id, account.service, account.account);
+            if (!deleted || !*deleted) return deleted;
+            if (auto done = on.run(sql::statements::delete_secrets_of_deleted_hook, id); !done) return std::move(done).error();
+            if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
+            return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
+        });
+    }
 
-TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id,
-                                             const hook_secret_replacement& replacement) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<bool> {
-        const digest secret_digest = digest_of(replacement.secret);
-        const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
-        if (!encrypted) return encrypted.error();
-        // If the call is repeated, the hook has the secret already.
-        if (auto done = on.run(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
-                               secret_digest, replacement.replaced);
-            !done)
-            return std::move(done).error();
-        auto replaced = on.run_counted(sql::statements::replace_secret, *encrypted, secret_digest, id, account.service, account.account,
-                                       replacement.replaced);
-        if (!replaced || !*replaced) return replaced;
-        return on
-            .run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
-                 "WHERE hook_id = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
-                 id, limits::previous_secrets_max)
-            .transform([] { return true; });
-    });
-}
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            const digest secret_digest = digest_of(replacement.secret);
+            const auto encrypted = impl_->keys.encrypt(replacement.secret, hook_secret_context(account));
+            if (!encrypted) return encrypted.error();
+            // If the call is repeated, the hook has the secret already.
+            if (auto done = on.run(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
+                                   secret_digest, replacement.replaced);
+                !done)
+                return std::move(done).error();
+            auto replaced = on.run_counted(sql::statements::replace_secret, *encrypted, secret_digest, id, account.service, account.account,
+                                           replacement.replaced);
+            if (!replaced || !*replaced) return replaced;
+            return on.run(sql::statements::trim_previous_secrets, id, limits::previous_secrets_max).transform([] { return true; });
+        });
+    }
 
-TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
-    return database.transact([&](sqlite::database& on) -> result<bool> {
-        auto event = sql::read_value<std::string>(
-            on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account_id = ?", id, account.service,
-                       account.account));
-        if (!event) return std::move(event).error();
-        if (!*event) return false;
-        if (**event != fields.event) {
-            auto others = sql::read_value<std::int64_t>(
-                on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ?",
-                           account.service, account.account, fields.event));
-            if (!others) return std::move(others).error();
-            if (static_cast<std::size_t>(others->value_or(0)) >= fields.hooks_per_event_max)
-                return too_many_hooks(fields.hooks_per_event_max);
-        }
-        // Deliveries store the host of their lease, so those that wait need no change.
-        return on
-            .run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
-                 "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
-                 "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
-                 fields.event, fields.target_url, id)
-            .transform([] { return true; });
-    });
-}
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+            auto event = sql::read_value<std::string>(
+                on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account_id = ?", id, account.service,
+                           account.account));
+            if (!event) return std::move(event).error();
+            if (!*event) return false;
+            if (**event != fields.event) {
+                auto others = sql::read_value<std::int64_t>(
+                    on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ?",
+                               account.service, account.account, fields.event));
+                if (!others) return std::move(others).error();
+                if (static_cast<std::size_t>(others->value_or(0)) >= fields.hooks_per_event_max)
+                    return too_many_hooks(fields.hooks_per_event_max);
+            }
+            // Deliveries store the host of their lease, so those that wait need no change.
+            return on
+                .run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
+                     "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
+                     "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
+                     fields.event, fields.target_url, id)
+                .transform([] { return true; });
+        });
+    }
 
-TOLLGATE_DECL result<bool> sqlite_store::change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
-    return std::visit([&](const auto& each) { return impl_->change_hook(account, id, each); }, change);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        // Belongs to no service from now on, so that no verb finds it. Removing many deliveries takes long: sweeps
-        // remove the rest.
-        auto deleted = on.run_counted(
-            "UPDATE tollgate_hooks SET account_id = 0, secret = '', secret_digest = NULL, idempotency_key = NULL, ready_at = NULL "
-            "WHERE id = ? AND service = ? AND account_id = ?",
-            id, account.service, account.account);
-        if (!deleted || !*deleted) return deleted;
-        if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE hook_id = ?", id); !done)
-            return std::move(done).error();
-        if (auto done = sqlite::remove_leased_deliveries(on, id); !done) return std::move(done).error();
-        return sqlite::remove_deliveries_of_deleted(on, sqlite::removed_rows_max).transform([](std::size_t) { return true; });
-    });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::impl::encrypt_hook_secrets() {
-    using sqlite::statement_text;
-    bool any_changed = false;
-    const auto encrypt_table = [&](statement_text select, statement_text update) {
-        return sql::encrypt_all(
-            keys,
-            [&](std::int64_t last) {
-                return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
-            },
-            [&](const std::vector<sql::changed_secret>& changes) {
-                return database.transact([&](sqlite::database& on) -> result<void> {
-                    for (const sql::changed_secret& each : changes)
-                        if (auto done = on.run(update, each.after, each.row, each.before); !done) return done;
-                    any_changed = true;
-                    return {};
+    result<void> encrypt_hook_secrets() {
+        using sqlite::statement_text;
+        bool any_changed = false;
+        const auto encrypt_table = [&](statement_text select, statement_text update) {
+            return sql::encrypt_all(
+                impl_->keys,
+                [&](std::int64_t last) {
+                    return impl_->read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(impl_->keys),
+                                           sql::reencrypted_rows_max);
+                },
+                [&](const std::vector<sql::changed_secret>& changes) {
+                    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+                        for (const sql::changed_secret& each : changes)
+                            if (auto done = on.run(update, each.after, each.row, each.before); !done) return done;
+                        any_changed = true;
+                        return {};
+                    });
                 });
-            });
-    };
-    if (auto done = encrypt_table(sql::statements::list_secrets,
-                                  "UPDATE tollgate_hooks SET secret = ? WHERE id = ? AND secret = ?");
-        !done)
-        return done;
-    if (auto done = encrypt_table(sql::statements::list_previous_secrets,
-                         "UPDATE tollgate_hook_secrets SET secret = ? WHERE id = ? AND secret = ?");
-        !done)
-        return done;
-    // What was replaced leaves the log, too; while another process reads, this does nothing.
-    if (any_changed)
-        return database.write([](sqlite::database& on) { return on.run_script("PRAGMA wal_checkpoint(TRUNCATE)"); });
-    return {};
-}
+        };
+        if (auto done = encrypt_table(sql::statements::list_secrets, sql::statements::reencrypt_secret); !done) return done;
+        if (auto done = encrypt_table(sql::statements::list_previous_secrets, sql::statements::reencrypt_previous_secret); !done)
+            return done;
+        // What was replaced leaves the log, too; while another process reads, this does nothing.
+        if (any_changed)
+            return impl_->database.write([](sqlite::database& on) { return on.run_script("PRAGMA wal_checkpoint(TRUNCATE)"); });
+        return {};
+    }
 
-}  // namespace tollgate
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
+        return sqlite_detail::enable_hook(*impl_, account, id, enabling);
+    }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
+        return std::visit([&](const auto& each) { return change_hook(account, id, each); }, change);
+    }
+};
+
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_HOOKS_IPP
 
@@ -53102,22 +53268,26 @@ private:
 
 }  // namespace tollgate::sqlite::detail
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<const lease_request> requests,
-                                                                    const lease_time& lease) noexcept {
-    if (requests.empty()) return std::vector<due_delivery>{};
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<due_delivery>> {
-        sqlite::detail::leasing leasing{on, lease};
-        for (const lease_request& each : requests)
-            if (auto done = leasing.serve(each); !done) return std::move(done).error();
-        auto leased = std::move(leasing).leased();
-        sql::decrypt_all(impl_->keys, leased);
-        return leased;
-    });
-}
+/// Verbs of `outbox`.
+struct lease_verbs : verbs {
+    using verbs::verbs;
 
-}  // namespace tollgate
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
+        if (requests.empty()) return std::vector<due_delivery>{};
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::vector<due_delivery>> {
+            sqlite::detail::leasing leasing{on, lease};
+            for (const lease_request& each : requests)
+                if (auto done = leasing.serve(each); !done) return std::move(done).error();
+            auto leased = std::move(leasing).leased();
+            sql::decrypt_all(impl_->keys, leased);
+            return leased;
+        });
+    }
+};
+
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP
 
@@ -53125,83 +53295,87 @@ TOLLGATE_DECL result<std::vector<due_delivery>> sqlite_store::lease(std::span<co
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
 #define TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::sqlite_detail {
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed, instant now,
-                                                             std::optional<hook_id> only_to) noexcept {
-    // Looks without the write lock first: most events have no hooks.
-    if (!only_to)
-        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ? "
-                                "AND disabled_at IS NULL)",
-                                [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
-                                reported.account.service, reported.account.account, reported.name);
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto is_disabled = sqlite::is_hook_disabled(on, reported.account, *only_to);
-        if (!is_disabled) return std::move(is_disabled).error();
-        if (!*is_disabled) return std::size_t{0};
-        if (**is_disabled) return hook_is_disabled();
-        return sqlite::append_event_to(on, {*only_to}, reported, seed, now).transform([] { return std::size_t{1}; });
-    });
-}
+/// Verbs of `outbox`, `shared_outbox` and `backlog_source`.
+struct outbox_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<delivery_backlog> sqlite_store::backlog(instant now, std::size_t rows_max) noexcept {
-    // Reads only hooks that may have due deliveries: those that are ready, or whose host is full. The oldest delivery is the
-    // first of its hook.
-    auto read = impl_->read_one(
-        sql::to_backlog,
-        "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
-        "JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id AND state = 0 "
-        "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND at <= ?1 LIMIT ?2)), "
-        "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries "
-        "WHERE hook_id = hooks.id AND state = 0) AS first FROM tollgate_hooks AS hooks "
-        "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
-        "WHERE first <= ?1)",
-        now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
-    if (!read) return std::move(read).error();
-    return read->value_or(delivery_backlog{});
-}
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                     std::optional<hook_id> only_to = {}) noexcept {
+        // Looks without the write lock first: most events have no hooks.
+        if (!only_to)
+            return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account_id = ? AND event = ? "
+                                    "AND disabled_at IS NULL)",
+                                    [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
+                                    reported.account.service, reported.account.account, reported.name);
+        return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+            auto is_disabled = sqlite::is_hook_disabled(on, reported.account, *only_to);
+            if (!is_disabled) return std::move(is_disabled).error();
+            if (!*is_disabled) return std::size_t{0};
+            if (**is_disabled) return hook_is_disabled();
+            return sqlite::append_event_to(on, {*only_to}, reported, seed, now).transform([] { return std::size_t{1}; });
+        });
+    }
 
-TOLLGATE_DECL result<due_hook_page> sqlite_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
-        // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
-        auto listed = sql::read_all(
-            on.prepare("SELECT id, service, account_id, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
-                       latest_due(now), rows_max),
-            [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
-                return due_hook{id, {service, account}, std::move(target_url)};
-            });
-        if (!listed) return std::move(listed).error();
-        due_hook_page page{.hooks = *std::move(listed)};
-        // A further row contains when the next hook is due.
-        auto rows = on.prepare(
-            "SELECT id, service, account_id, target_url, ready_at FROM tollgate_hooks "
-            "WHERE ready_at <= ? ORDER BY ready_at, id LIMIT ?",
-            latest_due(now), (std::max)(rows_max, rows_max + 1));  // for the largest number, the sum would be 0
-        for (;;) {
-            auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
-            if (!row) return std::move(row).error();
-            if (!*row) return page;
-            auto& [id, service, account, target_url, ready_at] = **row;
-            if (ready_at > now || page.hooks.size() == rows_max) {
-                page.next_at = ready_at;
-                return page;
+    result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept {
+        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full. The oldest delivery is the
+        // first of its hook.
+        auto read = impl_->read_one(
+            sql::to_backlog,
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM tollgate_hooks AS hooks "
+            "JOIN tollgate_deliveries AS deliveries ON hook_id = hooks.id AND state = 0 "
+            "WHERE hooks.ready_at <= ?3 AND disabled_at IS NULL AND at <= ?1 LIMIT ?2)), "
+            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries "
+            "WHERE hook_id = hooks.id AND state = 0) AS first FROM tollgate_hooks AS hooks "
+            "WHERE ready_at <= ?3 AND disabled_at IS NULL) "
+            "WHERE first <= ?1)",
+            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
+        if (!read) return std::move(read).error();
+        return read->value_or(delivery_backlog{});
+    }
+
+    result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
+        return impl_->database.read([&](sqlite::database& on) -> result<due_hook_page> {
+            // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+            auto listed = sql::read_all(
+                on.prepare(
+                    "SELECT id, service, account_id, target_url FROM tollgate_hooks WHERE ready_at > ? ORDER BY ready_at, id LIMIT ?",
+                    latest_due(now), rows_max),
+                sql::to_due_hook);
+            if (!listed) return std::move(listed).error();
+            due_hook_page page{.hooks = *std::move(listed)};
+            // A further row contains when the next hook is due.
+            auto rows = on.prepare(
+                "SELECT id, service, account_id, target_url, ready_at FROM tollgate_hooks "
+                "WHERE ready_at <= ? ORDER BY ready_at, id LIMIT ?",
+                latest_due(now), (std::max)(rows_max, rows_max + 1));  // for the largest number, the sum would be 0
+            for (;;) {
+                auto row = rows.next<hook_id, service_name, account_id, std::string, instant>();
+                if (!row) return std::move(row).error();
+                if (!*row) return page;
+                auto& [id, service, account, target_url, ready_at] = **row;
+                if (ready_at > now || page.hooks.size() == rows_max) {
+                    page.next_at = ready_at;
+                    return page;
+                }
+                page.hooks.push_back({id, {service, account}, std::move(target_url)});
             }
-            page.hooks.push_back({id, {service, account}, std::move(target_url)});
-        }
-    });
-}
+        });
+    }
 
-TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const noexcept {
-    const auto mark = impl_->database.changes().read();
-    if (!mark) return std::nullopt;
-    // A change of one word changes the sum, because each step can be undone; other changes do but for a chance of 2^-64.
-    std::uint64_t sum = 0;
-    for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
-        sum = (sum ^ each) * 0x9e37'79b9'7f4a'7c15U;
-    return sum;
-}
+    std::optional<std::uint64_t> changes_seen() const noexcept {
+        const auto mark = impl_->database.changes().read();
+        if (!mark) return std::nullopt;
+        // A change of one word changes the sum, because each step can be undone; other changes do but for a chance of 2^-64.
+        std::uint64_t sum = 0;
+        for (const std::uint64_t each : {mark->counter, mark->log_end, mark->checksum, mark->salts})
+            sum = (sum ^ each) * 0x9e37'79b9'7f4a'7c15U;
+        return sum;
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
 
@@ -53211,13 +53385,13 @@ TOLLGATE_DECL std::optional<std::uint64_t> sqlite_store::changes_seen() const no
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL std::string sqlite_store::impl::compose_owner_query(std::string_view integrators) {
+TOLLGATE_DECL std::string sqlite_detail::store_state::compose_owner_query(std::string_view integrators) {
     // On its own line: the query may end with a comment.
     return std::string{"WITH known (requests, window_seconds, balance, currency) AS (\n"}.append(integrators).append(
         "\n) SELECT requests, window_seconds, CAST(balance AS TEXT), CAST(currency AS TEXT) FROM known");
 }
 
-TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sqlite::database& on, user_id user) const {
+TOLLGATE_DECL result<std::optional<known_user>> sqlite_detail::store_state::owner_of(sqlite::database& on, user_id user) const {
     if (owner_query.empty()) return std::optional<known_user>{};
     const auto read = sql::read_one(
         on.prepare(sql::statement_text::composed(owner_query), user),
@@ -53228,113 +53402,38 @@ TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sql
     return sql::to_known_user(user, **read).transform([](const known_user& known) { return std::optional{known}; });
 }
 
-TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
-                                                                   std::size_t tokens_per_user_max) noexcept {
-    return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
-        const auto existing = sql::read_value<token_id>(
-            on.prepare(sql::statements::find_repeated_personal_token, token.username,
-                       token.user, token.secret_digest));
-        if (!existing) return existing.error();
-        if (*existing) return **existing;  // the call is repeated
-        // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
-        auto done = on.run(
-            "INSERT INTO tollgate_personal_tokens "
-            "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
-            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 "
-            "WHERE ?8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = ?1)",
-            token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
-            token.expires_at, tokens_per_user_max);
-        if (!done) return personal_token_exists(std::move(done).error());
-        if (on.changes() == 0) return too_many_personal_tokens(tokens_per_user_max);
-        return token_id{on.last_insert_id()};
-    });
-}
+namespace sqlite_detail {
 
-TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_personal_token(user),
-                           sql::statements::list_personal_tokens,
-                           user);
-}
+/// Verbs of `token_store`.
+struct personal_token_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
-                                                              const personal_token_renewal& renewed) noexcept {
-    return impl_->change(sql::statements::renew_personal_token,
-                         renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
-}
+    result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<token_id> {
+            const auto existing = sql::read_value<token_id>(
+                on.prepare(sql::statements::find_repeated_personal_token, token.username, token.user, token.secret_digest));
+            if (!existing) return existing.error();
+            if (*existing) return **existing;  // the call is repeated
+            const auto id = sql::read_value<token_id>(on.prepare(sql::statements::insert_personal_token, token.user, token.username,
+                                                                 token.secret_digest, token.description, token.scopes, token.created_at,
+                                                                 token.expires_at, tokens_per_user_max));
+            if (!id) return personal_token_exists(id.error());
+            if (!*id) return too_many_personal_tokens(tokens_per_user_max);
+            return **id;
+        });
+    }
+
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
+        return impl_->change(sql::statements::renew_personal_token, renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user,
+                             renewed.replaced);
+    }
+};
+
+}  // namespace sqlite_detail
 
 }  // namespace tollgate
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_PERSONAL_TOKENS_IPP
-
-// <tollgate/store/detail/sqlite/sessions.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
-#define TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<void> sqlite_store::create_session(const stored_session& session) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
-        auto done = on.run_counted(
-            sql::statements::insert_session,
-            session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
-            session.signed_in_from, session.user_agent);
-        if (!done) return std::move(done).error();
-        if (!*done) return session_exists();
-        return on.run(
-            "DELETE FROM tollgate_sessions WHERE cookie_digest IN "
-            "(SELECT cookie_digest FROM tollgate_sessions WHERE user_id = ?1 AND cookie_digest <> ?2 "
-            "ORDER BY last_seen_at DESC LIMIT -1 OFFSET ?3)",
-            session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
-    });
-}
-
-TOLLGATE_DECL result<std::optional<stored_session>> sqlite_store::find_session(const digest& cookie) noexcept {
-    return impl_->read_one(sql::to_session,
-                           sql::statements::find_session,
-                           cookie);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::touch_session(const digest& cookie, instant now) noexcept {
-    return impl_->change(sql::statements::touch_session, now, cookie).transform([](bool) {});
-}
-
-TOLLGATE_DECL result<std::vector<stored_session>> sqlite_store::sessions_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_session,
-                           sql::statements::list_sessions,
-                           user);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::end_sessions(const session_selection& ended) noexcept {
-    if (const auto* const cookie = std::get_if<digest>(&ended))
-        return impl_->change(sql::statements::end_session, *cookie);
-    const auto& of = std::get<sessions_of_user>(ended);
-    return impl_->change(sql::statements::end_sessions_of_user, of.user, of.except);
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
-    const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
-        if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
-                               "FROM tollgate_sessions WHERE created_at < ? ORDER BY created_at LIMIT ?)",
-                               ends.created_before, rows_max);
-            !done)
-            return std::move(done).error();
-        const auto too_old = static_cast<std::size_t>(on.changes());
-        if (auto done = on.run("DELETE FROM tollgate_sessions WHERE cookie_digest IN (SELECT cookie_digest "
-                               "FROM tollgate_sessions WHERE last_seen_at < ? ORDER BY last_seen_at LIMIT ?)",
-                               ends.seen_before, rows_max - too_old);
-            !done)
-            return std::move(done).error();
-        return too_old + static_cast<std::size_t>(on.changes());
-    };
-    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
-                     "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
-                     sweep, ends.created_before, ends.seen_before);
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
 
 // <tollgate/store/detail/sqlite/schema.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_SCHEMA_HPP
@@ -53360,7 +53459,8 @@ inline constexpr std::string_view store_component = "store";
 /// held (3). An expired lease stays open until another worker leases the delivery. `ready_at` of a hook is when it may have a due delivery;
 /// NULL if nothing waits.
 ///
-/// AUTOINCREMENT: ids are never reused. A delivery stores the name of the host of its last lease.
+/// AUTOINCREMENT: ids are never reused. A delivery stores the name of the host of its last lease. The index of credentials contains all
+/// that a look-up reads, so that it does not search the table, too.
 inline constexpr std::array store_steps{
     statement_text{R"(
         CREATE TABLE tollgate_personal_tokens (
@@ -53376,6 +53476,8 @@ inline constexpr std::array store_steps{
             last_used_from TEXT
         ) STRICT;
         CREATE INDEX tollgate_personal_tokens_by_user ON tollgate_personal_tokens (user_id);
+        CREATE INDEX tollgate_personal_tokens_credentials
+            ON tollgate_personal_tokens (username, user_id, secret_digest, scopes, expires_at, last_used_at);
 
         CREATE TABLE tollgate_applications (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -53564,7 +53666,7 @@ inline constexpr std::array store_steps{
 };
 
 /// The tables and indexes that these steps leave, for `check_schema`.
-inline constexpr std::array<std::string_view, 42> store_objects{
+inline constexpr std::array<std::string_view, 43> store_objects{
     "tollgate_access_tokens", "tollgate_access_tokens_by_end", "tollgate_access_tokens_by_grant", "tollgate_access_tokens_by_refresh_token",
     "tollgate_applications", "tollgate_applications_by_owner", "tollgate_applications_unowned", "tollgate_attempts",
     "tollgate_attempts_by_delivery", "tollgate_codes", "tollgate_codes_by_end", "tollgate_codes_by_grant", "tollgate_deliveries",
@@ -53573,14 +53675,49 @@ inline constexpr std::array<std::string_view, 42> store_objects{
     "tollgate_deliveries_that_ended", "tollgate_device_codes", "tollgate_device_codes_by_application", "tollgate_device_codes_by_end",
     "tollgate_events", "tollgate_grants", "tollgate_grants_by_application", "tollgate_hook_secrets", "tollgate_hook_secrets_by_hook",
     "tollgate_hooks", "tollgate_hooks_by_account", "tollgate_hooks_by_idempotency", "tollgate_hooks_deleted", "tollgate_hooks_ready",
-    "tollgate_personal_tokens", "tollgate_personal_tokens_by_user", "tollgate_refresh_tokens", "tollgate_refresh_tokens_by_end",
-    "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation", "tollgate_sessions_by_last_sight",
-    "tollgate_sessions_by_user",
+    "tollgate_personal_tokens", "tollgate_personal_tokens_by_user", "tollgate_personal_tokens_credentials", "tollgate_refresh_tokens",
+    "tollgate_refresh_tokens_by_end", "tollgate_refresh_tokens_by_grant", "tollgate_sessions", "tollgate_sessions_by_creation",
+    "tollgate_sessions_by_last_sight", "tollgate_sessions_by_user",
 };
 
 }  // namespace tollgate::sqlite
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_SCHEMA_HPP
+
+// <tollgate/store/detail/sqlite/sessions.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
+
+namespace tollgate::inline v0::sqlite_detail {
+
+/// Verbs of `session_store`.
+struct session_verbs : verbs {
+    using verbs::verbs;
+
+    result<void> create_session(const stored_session& session) noexcept {
+        return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+            // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
+            auto done = on.run_counted(sql::statements::insert_session, session.cookie_digest, session.user, session.login,
+                                       session.created_at, session.last_seen_at, session.signed_in_from, session.user_agent);
+            if (!done) return std::move(done).error();
+            if (!*done) return session_exists();
+            return on.run(sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
+        });
+    }
+
+    result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
+        const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
+            return sql::sweep_sessions(ends, rows_max, [&](auto... statement) { return on.remove(statement...); });
+        };
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_sessions WHERE created_at < ?) "
+                         "OR EXISTS (SELECT 1 FROM tollgate_sessions WHERE last_seen_at < ?)",
+                         sweep, ends.created_before, ends.seen_before);
+    }
+};
+
+}  // namespace tollgate::sqlite_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_SESSIONS_IPP
 
 // <tollgate/store/sqlite.ipp>
 #ifndef TOLLGATE_STORE_SQLITE_IPP
@@ -53588,19 +53725,49 @@ inline constexpr std::array<std::string_view, 42> store_objects{
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_impl(const std::string& path,
-                                                                                  const sqlite_settings& settings) {
+namespace sqlite_detail {
+
+/// A base, so that the state exists before the verbs, which use it.
+struct opened_state {
+    store_state state;
+};
+
+/// What a `sqlite_store` refers to: its state, and the verbs of all contracts.
+class store : public opened_state,
+              public sql::shared_verbs<store_state>, public access_token_verbs, public application_verbs, public completion_verbs,
+              public credential_verbs, public delivery_verbs, public device_code_verbs, public grant_verbs, public hook_verbs,
+              public lease_verbs, public outbox_verbs, public personal_token_verbs, public session_verbs {
+public:
+    store(sqlite_database opened, const sqlite_settings& settings)
+        : opened_state{{std::move(opened), settings}},
+          shared_verbs{state}, access_token_verbs{state}, application_verbs{state}, completion_verbs{state},
+          credential_verbs{state}, delivery_verbs{state}, device_code_verbs{state}, grant_verbs{state}, hook_verbs{state},
+          lease_verbs{state}, outbox_verbs{state}, personal_token_verbs{state}, session_verbs{state} {}
+
+    result<std::size_t> sweep(const sweep_request& request) noexcept { return sql::sweep(*this, request); }
+};
+
+static_assert(sql::complete_store<store>);
+
+inline result<std::shared_ptr<store>> open_store(const std::string& path, const sqlite_settings& settings) {
     auto opened = sqlite_database::open(path, {settings.readers_max, settings.busy_wait_max, settings.vfs});
     if (!opened) return std::move(opened).error();
     if (auto done = opened->migrate(sqlite::store_component, sqlite::store_steps); !done) {
         done.error().cause += ": " + path;
         return std::move(done).error();
     }
-    auto created = std::make_unique<impl>(*std::move(opened), settings);
+    auto created = std::make_shared<store>(*std::move(opened), settings);
+    const auto check_objects = [](sqlite::database& on) {
+        return sqlite::expect_objects(on, sqlite::store_component, sqlite::store_objects);
+    };
+    if (auto complete = created->state.database.read(check_objects); !complete) {
+        complete.error().cause += ": " + path;
+        return std::move(complete).error();
+    }
     // An invalid query is reported now, not by the first request. What it returns of a user matters to that user's requests only.
-    if (!created->owner_query.empty()) {
-        const auto query = sql::statement_text::composed(created->owner_query);
-        if (auto tried = created->database.read([&](sqlite::database& on) { return on.run(query, user_id{1}); }); !tried)
+    if (!created->state.owner_query.empty()) {
+        const auto query = sql::statement_text::composed(created->state.owner_query);
+        if (auto tried = created->state.database.read([&](sqlite::database& on) { return on.run(query, user_id{1}); }); !tried)
             return std::move(tried).error();
     }
     if (settings.hook_secret_keys)
@@ -53611,26 +53778,21 @@ TOLLGATE_DECL result<std::unique_ptr<sqlite_store::impl>> sqlite_store::open_imp
     return created;
 }
 
-TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings) {
-    auto opened = open_impl(path, settings);
-    if (!opened) throw store_error{opened.error().log_text()};
-    impl_ = *std::move(opened);
-}
+}  // namespace sqlite_detail
+
+TOLLGATE_DECL sqlite_store::sqlite_store(const std::string& path, const sqlite_settings& settings)
+    : sqlite_store{detail::value_or_throw(sqlite_detail::open_store(path, settings))} {}
 
 TOLLGATE_DECL result<sqlite_store> sqlite_store::open(const std::string& path, const sqlite_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<sqlite_store> {
-        auto opened = open_impl(path, settings);
+        auto opened = sqlite_detail::open_store(path, settings);
         if (!opened) return std::move(opened).error();
         return sqlite_store{*std::move(opened)};
     });
 }
 
 TOLLGATE_DECL result<any_store> sqlite_store::open_any(const std::string& path, const sqlite_settings& settings) noexcept {
-    return detail::without_exceptions([&]() -> result<any_store> {
-        auto opened = open_impl(path, settings);
-        if (!opened) return std::move(opened).error();
-        return any_store{std::make_shared<sqlite_store>(sqlite_store{*std::move(opened)})};
-    });
+    return open(path, settings).transform([](const sqlite_store& opened) -> any_store { return opened; });
 }
 
 TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string& path,
@@ -53641,25 +53803,7 @@ TOLLGATE_DECL result<schema_status> sqlite_store::check_schema(const std::string
     });
 }
 
-TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<impl> opened) noexcept : impl_{std::move(opened)} {}
-TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
-TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
-TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep(const sweep_request& request) noexcept {
-    return detail::sweep_kinds(
-        request, [&](instant now, std::size_t rows_max) { return impl_->sweep_expired(now, rows_max); },
-        [&](instant registered_before, std::size_t rows_max) { return impl_->sweep_unowned(registered_before, rows_max); },
-        [&](instant ended_before, std::size_t rows_max) { return impl_->sweep_deliveries(ended_before, rows_max); },
-        [&](const session_ends& ends, std::size_t rows_max) { return impl_->sweep_sessions(ends, rows_max); });
-}
-
-TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
-    auto statistics = impl_->database.statistics();
-    statistics.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
-    statistics.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
-    return statistics;
-}
+TOLLGATE_DECL sqlite_store::sqlite_store(std::shared_ptr<sqlite_detail::store> opened) noexcept : any_store{std::move(opened)} {}
 
 }  // namespace tollgate
 
@@ -53917,9 +54061,10 @@ TOLLGATE_DECL statement database::prepare_unbound(statement_text text) {
         each->in_use = true;
         return statement{each->prepared.get(), &each->in_use};
     }
+    const std::string own = text.is_shared() ? sql::without_locks(text.text()) : std::string{text.text()};
     sqlite3_stmt* prepared = nullptr;
-    const int code = sqlite3_prepare_v3(handle_.get(), text.text().data(), static_cast<int>(text.text().size()),
-                                        SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+    const int code = sqlite3_prepare_v3(handle_.get(), own.data(), static_cast<int>(own.size()), SQLITE_PREPARE_PERSISTENT, &prepared,
+                                        nullptr);
     if (code != SQLITE_OK) return statement{failure(handle_.get(), code, text.text())};
     if (prepared == nullptr) return statement{internal_error("SQLite: a text without a statement")};
     std::unique_ptr<sqlite3_stmt, finalizer> owned{prepared};
@@ -54085,6 +54230,13 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
 
 /// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
 TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
+
+/// Returns the first of these tables and indexes that the file lacks; empty if it has all.
+[[nodiscard]] TOLLGATE_DECL result<std::string_view> find_missing(database& on, std::span<const std::string_view> objects);
+
+/// An error if the file lacks one of these tables and indexes, although its version is right.
+[[nodiscard]] TOLLGATE_DECL result<void> expect_objects(database& on, std::string_view component,
+                                                        std::span<const std::string_view> objects);
 
 /// The version of the tables in a file, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing;
 /// version 0 if there is no file.
@@ -54348,9 +54500,7 @@ TOLLGATE_DECL result<std::size_t> remove_deliveries_of_deleted(database& on, std
 }
 
 TOLLGATE_DECL result<std::size_t> remove_ended_before(database& on, instant then, std::size_t rows_max) {
-    return detail::remove_listed(
-        on, on.prepare("SELECT id, event_id FROM tollgate_deliveries WHERE state <> 0 AND at < ? ORDER BY at LIMIT ?", then,
-                       rows_max));
+    return detail::remove_listed(on, on.prepare(sql::statements::list_ended_deliveries, then, rows_max));
 }
 
 TOLLGATE_DECL result<void> remove_ended_beyond(database& on, hook_id hook, std::size_t rows_kept, std::size_t rows_max) {
@@ -54431,6 +54581,24 @@ TOLLGATE_DECL result<void> expect_migrated(
                           ", and this release needs version " + std::to_string(steps.size()) + ".");
 }
 
+TOLLGATE_DECL result<std::string_view> find_missing(database& on, std::span<const std::string_view> objects) {
+    for (const std::string_view each : objects) {
+        const auto exists =
+            sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE)", each));
+        if (!exists) return exists.error();
+        if (!exists->value_or(false)) return each;
+    }
+    return std::string_view{};
+}
+
+TOLLGATE_DECL result<void> expect_objects(database& on, std::string_view component, std::span<const std::string_view> objects) {
+    const auto missing = find_missing(on, objects);
+    if (!missing) return missing.error();
+    if (missing->empty()) return {};
+    return internal_error("The tables of \"" + std::string{component} + "\" lack " + std::string{*missing} +
+                          ": they were made by a build that was never released, or damaged. Start with a new database, or a backup.");
+}
+
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
                                                        std::string_view component, std::span<const statement_text> steps,
                                                        std::span<const std::string_view> objects) {
@@ -54445,14 +54613,9 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
     if (!version) return version.error();
     auto found = status(*version);
     if (found.version != found.newest) return found;
-    for (const std::string_view each : objects) {
-        const auto exists =
-            sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE)", each));
-        if (!exists) return exists.error();
-        if (exists->value_or(false)) continue;
-        found.missing = each;
-        break;
-    }
+    const auto missing = find_missing(*on, objects);
+    if (!missing) return missing.error();
+    found.missing = *missing;
     return found;
 }
 
@@ -54586,7 +54749,9 @@ private:
 
 static_assert(time_source<postgres_clock>);
 
-class any_store;
+namespace postgres_detail {
+class store;
+}
 
 /// The store on PostgreSQL, 13 or later: any number of nodes share a database and see each other's changes at once. When a verb returns,
 /// its effect is as durable as the server's commits (even if the server's default is synchronous_commit=off).
@@ -54614,9 +54779,11 @@ class any_store;
 /// (libpq's default, `prefer`, falls back to plain text). A pooler must use session pooling, because statements are
 /// prepared.
 ///
-/// Thread rule: any thread. Calls block. Movable; a moved-from store may only be destroyed or assigned to. Errors: only the constructor
-/// throws; unavailable for conditions that may pass (no connection, no response in time, a server that stops), internal for the rest.
-class postgres_store {
+/// The verbs are those of `any_store`, and the contracts document them. Copies share the store.
+///
+/// Thread rule: any thread. Calls block. A moved-from store may only be destroyed or assigned to. Errors: only the constructor throws;
+/// unavailable for conditions that may pass (no connection, no response in time, a server that stops), internal for the rest.
+class postgres_store : public any_store {
 public:
     /// Calls may wait for the database.
     static constexpr bool blocking = true;
@@ -54636,11 +54803,6 @@ public:
     [[nodiscard]] static TOLLGATE_DECL result<schema_status> check_schema(const std::string& connection_string,
                                                                           const postgres_settings& settings = {}) noexcept;
 
-    /// Movable, not copyable.
-    TOLLGATE_DECL postgres_store(postgres_store&&) noexcept;
-    TOLLGATE_DECL postgres_store& operator=(postgres_store&&) noexcept;
-    TOLLGATE_DECL ~postgres_store();
-
     /// Returns a clock with the time of the database server.
     [[nodiscard]] TOLLGATE_DECL postgres_clock clock() const noexcept;
     /// Returns the changes to users' rows that this store has received, for an adapter that caches rows of its own tables
@@ -54648,91 +54810,11 @@ public:
     /// `cached_credentials_max`, row caches never return a row. The result may outlive the store.
     [[nodiscard]] TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& changes() const noexcept;
 
-    /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept;
-    /// See `credential_cache`.
-    TOLLGATE_DECL lookup<token_credential> cached_credential(const credential_key& key) const noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept;
-    /// See `token_store`.
-    TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
-    TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
-                                                    const personal_token_renewal& renewed) noexcept;
-    /// See `token_store` and `access_token_store`.
-    TOLLGATE_DECL result<bool> revoke(const revocation& revoked) noexcept;
-    /// See `access_token_store`.
-    TOLLGATE_DECL result<bool> create_access_token(const new_access_token& token) noexcept;
-
-    /// See `hook_store`.
-    TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
-    TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
-    TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept;
-    TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
-
-    /// See `application_store`.
-    TOLLGATE_DECL result<application_id> create_application(const new_application& application,
-                                                            std::size_t applications_per_user_max) noexcept;
-    TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
-    TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    TOLLGATE_DECL result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
-                                                  const application_change& change) noexcept;
-    TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
-
-    /// See `grant_store`.
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
-    TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
-    TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
-    TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
-    TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
-    TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-
-    /// See `session_store`.
-    TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
-    TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
-    TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> end_sessions(const session_selection& ended) noexcept;
-
-    /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
-                                                   std::optional<hook_id> only_to = {}) noexcept;
-    /// See `outbox`.
-    TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
-    /// See `backlog_source`.
-    TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
-    /// See `outbox`.
-    TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
-                                                          const lease_time& lease) noexcept;
-    TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept;
-    /// See `grant_store`, `outbox` and `session_store`.
-    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
-    /// See `shared_outbox`. Takes a few nanoseconds. The first call starts a thread with a further connection, which receives (LISTEN) the
-    /// events of all nodes.
-    [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
-
-    /// Returns the counts of the connections and caches, for `metrics::watch_backend`.
-    [[nodiscard]] TOLLGATE_DECL backend_statistics statistics() const noexcept;
-
 private:
-    struct impl;
-    explicit postgres_store(std::unique_ptr<impl> opened) noexcept;
-    static TOLLGATE_DECL result<std::unique_ptr<impl>> open_impl(const std::string& connection_string, const postgres_settings& settings);
+    explicit TOLLGATE_DECL postgres_store(std::shared_ptr<postgres_detail::store> opened) noexcept;
 
-    std::unique_ptr<impl> impl_;
+    std::shared_ptr<postgres_detail::store> store_;
 };
-
-static_assert(token_store<postgres_store> && access_token_store<postgres_store>);
-static_assert(credential_cache<postgres_store> && use_recorder<postgres_store>);
-static_assert(hook_store<postgres_store>);
-static_assert(oauth_store<postgres_store>);
-static_assert(session_store<postgres_store>);
-static_assert(outbox<postgres_store> && shared_outbox<postgres_store> && backlog_source<postgres_store>);
 
 }  // namespace tollgate
 
@@ -55894,9 +55976,11 @@ private:
 
 namespace tollgate::inline v0 {
 
-/// The state that the verbs use. Each verb is defined in the file of its family, beside this file.
-struct postgres_store::impl {
-    impl(postgres_database opened, const postgres_settings& settings)
+namespace postgres_detail {
+
+/// The state that the verbs use. The verbs are classes, each in the file of its family, beside this file.
+struct store_state {
+    store_state(postgres_database opened, const postgres_settings& settings)
         : lookup{settings.owner_query},
           database{std::move(opened)},
           response_wait_max{settings.response_wait_max},
@@ -55944,10 +56028,16 @@ struct postgres_store::impl {
     /// Runs a statement, for verbs of one statement. Returns true if it changed a row.
     template <class... Values>
     result<bool> change(postgres::statement_text text, const Values&... values) noexcept {
-        return detail::without_exceptions([&]() -> result<bool> {
+        return remove(text, values...).transform([](std::size_t count) { return count > 0; });
+    }
+
+    /// Runs a statement. Returns the number of rows that it changed.
+    template <class... Values>
+    result<std::size_t> remove(postgres::statement_text text, const Values&... values) noexcept {
+        return detail::without_exceptions([&]() -> result<std::size_t> {
             auto done = database.execute(text, values...);
             if (!done) return std::move(done).error();
-            return done->affected() > 0;
+            return static_cast<std::size_t>(done->affected());
         });
     }
 
@@ -55960,21 +56050,8 @@ struct postgres_store::impl {
         });
     }
 
-    /// Each deletes rows of one kind, at most `rows_max`, and returns their number.
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept;
-
-    /// Parts of `change_hook` and `resend`.
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept;
-    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept;
-
-    /// Encrypts the webhook secrets that are not encrypted with the first key.
-    TOLLGATE_DECL result<void> encrypt_hook_secrets();
+    /// Returns true if a column can contain this text. Other texts are in no row.
+    [[nodiscard]] static bool is_storable(std::string_view text) noexcept { return postgres::is_storable(text); }
 
     postgres::credential_lookup lookup;  // outlives the connections, which prepare its texts
     postgres_database database;
@@ -55989,6 +56066,17 @@ struct postgres_store::impl {
     std::atomic<std::chrono::steady_clock::time_point> work_at{};
     postgres::listener listener;  // ends before the database does
 };
+
+/// The base of the verbs of one family.
+class verbs {
+public:
+    explicit verbs(store_state& state) noexcept : impl_{&state} {}
+
+protected:
+    store_state* impl_;
+};
+
+}  // namespace postgres_detail
 
 namespace postgres {
 
@@ -56016,10 +56104,6 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
 /// Precondition: the transaction has found that there is room for it (`check_room`).
 TOLLGATE_DECL std::size_t add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token);
 
-/// Deletes expired access tokens of this token's user and application beyond the bound; nothing if the token does not exist. Returns the
-/// index of the statement.
-TOLLGATE_DECL std::size_t trim_access_tokens(batch& to, const new_access_token& newest);
-
 /// Makes the transaction wait for others that create access tokens of the user and the application, and these wait for it.
 TOLLGATE_DECL void lock_access_tokens(batch& in, user_id user, application_id application);
 
@@ -56042,22 +56126,10 @@ TOLLGATE_DECL std::size_t add_room_query(batch& to, user_id user, application_id
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL std::size_t postgres::add_access_token(batch& to, const new_access_token& token, const std::optional<digest>& refresh_token) {
-    to.add(
-        "INSERT INTO tollgate_access_tokens "
-        "(token_digest, user_id, application_id, scopes, created_at, expires_at, refresh_token_id, resources) "
-        "VALUES ($1, $2, $3, $4, $5, $6, (SELECT id FROM tollgate_refresh_tokens WHERE token_digest = $7), $8)",
-        token.token_digest, token.user, token.application, token.scopes, token.created_at, token.expires_at, refresh_token,
-        token.resources);
-    return trim_access_tokens(to, token);
-}
-
-TOLLGATE_DECL std::size_t postgres::trim_access_tokens(batch& to, const new_access_token& newest) {
-    return to.add(
-        "DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
-        "SELECT older.token_digest FROM tollgate_access_tokens AS newest JOIN tollgate_access_tokens AS older "
-        "USING (application_id, user_id) WHERE newest.token_digest = $1 AND older.token_digest <> $1 "
-        "ORDER BY older.expires_at DESC OFFSET $2)) AND expires_at <= $3",
-        newest.token_digest, limits::access_tokens_per_grant_max - 1, newest.created_at);
+    to.add(sql::statements::insert_access_token, token.token_digest, token.user, token.application, token.scopes, token.created_at,
+           token.expires_at, refresh_token, token.resources);
+    return to.add(sql::statements::trim_access_tokens, token.application, token.user, token.token_digest,
+                  limits::access_tokens_per_grant_max - 1, token.created_at);
 }
 
 /// Makes this transaction the only one that creates access tokens of the user and the application, so that the bound is exact. Those
@@ -56068,9 +56140,7 @@ TOLLGATE_DECL void postgres::lock_access_tokens(batch& in, user_id user, applica
 }
 
 TOLLGATE_DECL std::size_t postgres::add_room_query(batch& to, user_id user, application_id application) {
-    return to.add(
-        sql::statements::find_room_for_access_token,
-        application, user, limits::access_tokens_per_grant_max - 1);
+    return to.add(sql::statements::find_room_for_access_token, application, user, limits::access_tokens_per_grant_max - 1);
 }
 
 TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
@@ -56080,38 +56150,43 @@ TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
     return {};
 }
 
-TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_token& token) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            // Waits for verbs that delete the application or take its right away, which then wait for this one.
-            const auto allowed = !token.for_owner ? 0
-                                                  : reading.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 "
-                                                                "AND acts_for_owner AND client_type = 'confidential' "
-                                                                "AND suspended IS NULL FOR SHARE",
-                                                                token.application, token.user);
-            postgres::lock_access_tokens(reading, token.user, token.application);
-            const auto existing = reading.add(
-                sql::statements::find_repeated_access_token,
-                token.user, token.application, token.token_digest);
-            const auto room = postgres::add_room_query(reading, token.user, token.application);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            if (token.for_owner && (*read)[allowed].count() == 0) return false;
-            const auto is_repeated = sql::read_value<bool>((*read)[existing]);
-            if (!is_repeated) return is_repeated.error();
-            if (is_repeated->value_or(false)) return true;
-            if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
-            postgres::batch writing{reading.shift()};
-            const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
-            auto written = on.commit(std::move(writing));
-            if (!written) return token_exists(std::move(written).error());
-            impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
-            return true;
+namespace postgres_detail {
+
+/// Verbs of `access_token_store`.
+struct access_token_verbs : verbs {
+    using verbs::verbs;
+
+    result<bool> create_access_token(const new_access_token& token) noexcept {
+        return detail::without_exceptions([&]() -> result<bool> {
+            return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
+                auto reading = impl_->database.make_batch();
+                reading.add("BEGIN");
+                // Waits for verbs that delete the application or take its right away, which then wait for this one.
+                const auto allowed =
+                    !token.for_owner ? 0 : reading.add(sql::statements::lock_application_of_owner_token, token.application, token.user);
+                postgres::lock_access_tokens(reading, token.user, token.application);
+                const auto existing =
+                    reading.add(sql::statements::find_repeated_access_token, token.user, token.application, token.token_digest);
+                const auto room = postgres::add_room_query(reading, token.user, token.application);
+                auto read = on.run(reading);
+                if (!read) return std::move(read).error();
+                if (token.for_owner && (*read)[allowed].count() == 0) return false;
+                const auto is_repeated = sql::read_value<bool>((*read)[existing]);
+                if (!is_repeated) return is_repeated.error();
+                if (is_repeated->value_or(false)) return true;
+                if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
+                postgres::batch writing{reading.shift()};
+                const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
+                auto written = on.commit(std::move(writing));
+                if (!written) return token_exists(std::move(written).error());
+                impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
+                return true;
+            });
         });
-    });
-}
+    }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 
@@ -56121,150 +56196,103 @@ TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::postgres_detail {
 
-TOLLGATE_DECL result<application_id> postgres_store::create_application(
-    const new_application& application, std::size_t applications_per_user_max) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
-        postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
-        const auto existing = batch.add(
-            sql::statements::find_repeated_application,
-            application.client_id, application.owner, application.secret_digest);
-        batch.add(
-            "INSERT INTO tollgate_applications "
-            "(owner_id, client_id, secret_digest, name, website, description, redirect_urls, created_at, client_type, registration, "
-            "default_scopes, registration_digest) SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 "
-            "WHERE $13 > (SELECT count(*) FROM tollgate_applications WHERE owner_id = $1) AND NOT EXISTS (SELECT "
-            "FROM tollgate_applications WHERE client_id = $2 AND owner_id = $1 AND secret_digest = $3) RETURNING id",
-            application.owner, application.client_id, application.secret_digest, application.name, application.website,
-            application.description, sql::to_lines(application.redirect_urls), application.created_at, application.type,
-            application.registration, application.default_scopes, sql::digest_or_null(application.registration_digest),
-            applications_per_user_max);
-        auto results = impl_->database.run(batch);
-        if (!results) return application_exists(std::move(results).error());
-        const bool is_repeated = (*results)[existing].count() > 0;
-        const auto id = sql::read_value<application_id>(is_repeated ? (*results)[existing] : results->back());
-        if (!id) return id.error();
-        if (!*id) return too_many_applications(applications_per_user_max);
-        return **id;
-    });
-}
+/// Verbs of `application_store`.
+struct application_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<std::optional<application>> postgres_store::find_application(std::string_view client_id) noexcept {
-    if (client_id.size() > client_id_text::bytes_max || !postgres::is_storable(client_id))
-        return std::optional<application>{};
-    return impl_->read_one(sql::to_application,
-                           sql::statements::find_application,
-                           client_id);
-}
+    result<application_id> create_application(const new_application& application, std::size_t applications_per_user_max) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<application_id> {
+            postgres::lock_until_commit(batch, "applications " + std::to_string(application.owner.value()));
+            const auto existing =
+                batch.add(sql::statements::find_repeated_application, application.client_id, application.owner, application.secret_digest);
+            batch.add(sql::statements::insert_application, application.owner, application.client_id, application.secret_digest,
+                      application.name, application.website, application.description, sql::to_lines(application.redirect_urls),
+                      application.created_at, application.type, application.registration, application.default_scopes,
+                      sql::digest_or_null(application.registration_digest), applications_per_user_max);
+            auto results = impl_->database.run(batch);
+            if (!results) return application_exists(std::move(results).error());
+            const bool is_repeated = (*results)[existing].count() > 0;
+            const auto id = sql::read_value<application_id>(is_repeated ? (*results)[existing] : results->back());
+            if (!id) return id.error();
+            if (!*id) return too_many_applications(applications_per_user_max);
+            return **id;
+        });
+    }
 
-TOLLGATE_DECL result<std::vector<application>> postgres_store::applications_of(user_id owner) noexcept {
-    return impl_->read_all(sql::to_application,
-                           sql::statements::list_applications,
-                           owner);
-}
-
-TOLLGATE_DECL result<bool> postgres_store::change_application(const std::optional<user_id>& changed_by, application_id id,
-                                                              const application_change& change) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        const auto updating = std::visit(
-            detail::overloaded{
-                [&](const application_fields& fields) {
-                    const auto updated = batch.add(
-                        sql::statements::set_application_fields,
-                        fields.name, fields.website, fields.description, sql::to_lines(fields.redirect_urls), fields.acts_for_owner,
-                        fields.default_scopes, id, changed_by);
-                    batch.add(
-                        sql::statements::delete_owner_tokens,
-                        id, changed_by);
-                    return updated;
+    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                    const application_change& change) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            const auto updating = std::visit(
+                detail::overloaded{
+                    [&](const application_fields& fields) {
+                        const auto updated =
+                            batch.add(sql::statements::set_application_fields, fields.name, fields.website, fields.description,
+                                      sql::to_lines(fields.redirect_urls), fields.acts_for_owner, fields.default_scopes, id, changed_by);
+                        batch.add(sql::statements::delete_owner_tokens, id, changed_by);
+                        return updated;
+                    },
+                    [&](const client_secret_addition& added) {
+                        // If the call is repeated, the secret is already the newest.
+                        return batch.add(sql::statements::add_client_secret, added.secret_digest, id, changed_by, added.replaced);
+                    },
+                    [&](older_secret_removal) { return batch.add(sql::statements::remove_older_secret, id, changed_by); },
+                    [&](const suspension_change& suspension) {
+                        if (suspension.suspended) {  // as in `delete_application`
+                            batch.set_response_wait_max(seconds{60});
+                            batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR UPDATE", id);
+                            batch.add(
+                                "SELECT count(*) FROM (SELECT id FROM tollgate_grants WHERE application_id = $1 ORDER BY id FOR UPDATE) "
+                                "AS locked",
+                                id);
+                        }
+                        const auto updated = batch.add(sql::statements::set_suspension, suspension.suspended, id, changed_by);
+                        if (suspension.suspended) batch.add(sql::statements::delete_tokens_of_application, id, changed_by);
+                        return updated;
+                    },
                 },
-                [&](const client_secret_addition& added) {
-                    // If the call is repeated, the secret is already the newest.
-                    return batch.add(
-                        sql::statements::add_client_secret,
-                        added.secret_digest, id, changed_by, added.replaced);
-                },
-                [&](older_secret_removal) {
-                    return batch.add(
-                        sql::statements::remove_older_secret,
-                        id, changed_by);
-                },
-                [&](const suspension_change& suspension) {
-                    if (suspension.suspended) {  // as in `delete_application`
-                        batch.set_response_wait_max(seconds{60});
-                        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 FOR UPDATE", id);
-                        batch.add(
-                            "SELECT count(*) FROM (SELECT id FROM tollgate_grants WHERE application_id = $1 ORDER BY id FOR UPDATE) "
-                            "AS locked",
-                            id);
-                    }
-                    const auto updated = batch.add(
-                        sql::statements::set_suspension,
-                        suspension.suspended, id, changed_by);
-                    if (suspension.suspended)
-                        batch.add(
-                            sql::statements::delete_tokens_of_application,
-                            id, changed_by);
-                    return updated;
-                },
-            },
-            change);
-        const std::size_t statements = batch.statements().size();
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        const bool revoked = updating + 1 < statements && results->back().affected() > 0;
-        if (revoked && std::holds_alternative<suspension_change>(change)) impl_->changes->forget_all();  // many users may be affected
-        const auto owner = sql::read_value<user_id>((*results)[updating]);
-        if (!owner) return impl_->forget_all_after(owner.error());
-        if (revoked && *owner) impl_->changes->forget(**owner);
-        return owner->has_value();
-    });
-}
+                change);
+            const std::size_t statements = batch.statements().size();
+            auto results = impl_->database.run(batch);
+            if (!results) return impl_->forget_all_after(std::move(results).error());
+            const bool revoked = updating + 1 < statements && results->back().affected() > 0;
+            if (revoked && std::holds_alternative<suspension_change>(change)) impl_->changes->forget_all();  // many users may be affected
+            const auto owner = sql::read_value<user_id>((*results)[updating]);
+            if (!owner) return impl_->forget_all_after(owner.error());
+            if (revoked && *owner) impl_->changes->forget(**owner);
+            return owner->has_value();
+        });
+    }
 
-TOLLGATE_DECL result<bool> postgres_store::delete_application(user_id owner, application_id id) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        // It is one transaction, so that no part remains, and hundreds of thousands of users may have authorized it.
-        batch.set_response_wait_max(seconds{60});
-        // Waits for verbs that create a grant or its tokens, so that the last statement sees all tokens.
-        batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
-        batch.add(
-            "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
-            "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
-            "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
-            id, owner);
-        // The schema deletes its grants, codes and refresh tokens with it.
-        batch.add(
-            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = $1 AND owner_id = $2 RETURNING id), "
-            "tokens AS (DELETE FROM tollgate_access_tokens USING gone WHERE application_id = gone.id RETURNING user_id) "
-            "SELECT (SELECT count(*) FROM tokens) FROM gone",
-            id, owner);
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        const auto tokens = sql::read_value<std::int64_t>(results->back());
-        if (!tokens) return impl_->forget_all_after(tokens.error());
-        if (!*tokens) return false;
-        if (**tokens > 0) impl_->changes->forget_all();  // many users may be affected
-        return true;
-    });
-}
+    result<bool> delete_application(user_id owner, application_id id) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            // It is one transaction, so that no part remains, and hundreds of thousands of users may have authorized it.
+            batch.set_response_wait_max(seconds{60});
+            // Waits for verbs that create a grant or its tokens, so that the next statements see all tokens.
+            batch.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 FOR UPDATE", id, owner);
+            batch.add(
+                "SELECT count(*) FROM (SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_applications AS owned "
+                "ON owned.id = application_id WHERE application_id = $1 AND owned.owner_id = $2 "
+                "ORDER BY grants.id FOR UPDATE OF grants) AS locked",
+                id, owner);
+            const auto tokens = batch.add(sql::statements::delete_tokens_of_application, id, owner);
+            // The schema deletes its grants, codes and refresh tokens with it.
+            batch.add(sql::statements::delete_application, id, owner);
+            auto results = impl_->database.run(batch);
+            if (!results) return impl_->forget_all_after(std::move(results).error());
+            if ((*results)[tokens].affected() > 0) impl_->changes->forget_all();  // many users may be affected
+            return results->back().affected() > 0;
+        });
+    }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
+    result<std::size_t> sweep_unowned(instant registered_before, std::size_t rows_max) noexcept {
         // A grant that is being created locks its application, which is then skipped.
-        auto swept = database.execute(
-            "WITH gone AS (DELETE FROM tollgate_applications WHERE id = ANY (ARRAY(SELECT id FROM tollgate_applications AS unowned "
-            "WHERE registration <> 'owner' AND created_at < $1 AND NOT EXISTS "
-            "(SELECT FROM tollgate_grants WHERE application_id = unowned.id) ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
-            "AND NOT EXISTS (SELECT FROM tollgate_grants WHERE application_id = tollgate_applications.id) RETURNING id) "
-            "SELECT count(*) FROM gone",
-            registered_before, rows_max);
-        if (!swept) return std::move(swept).error();
-        return postgres::read_count(*swept);
-    });
-}
+        return impl_->remove(sql::statements::sweep_unowned_applications, registered_before, rows_max);
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_APPLICATIONS_IPP
 
@@ -56448,30 +56476,14 @@ inline void add_changed_deliveries(batch& to, const completion_rows& in) {
 
 /// Updates the statuses of the hooks. The waiting deliveries of disabled hooks are held.
 inline void add_changed_hooks(batch& to, const completion_rows& in, instant now) {
-    using time = std::optional<instant>;
-    row_arrays<hook_id, time, time, time, std::optional<disable_reason>> changed;
-    std::vector<hook_id> disabled;
     for (const auto& [id, each] : in.hooks) {
-        if (each.is_disabled_now) disabled.push_back(id);
-        if (!each.is_changed) continue;
         const auto& [by, failing_since, last_failure_at] = each.status;
-        changed.add(id, failing_since, last_failure_at, by ? time{by->at} : std::nullopt, by ? std::optional{by->reason} : std::nullopt);
+        if (each.is_changed)
+            to.add(sql::statements::set_hook_status, failing_since, last_failure_at, by ? std::optional{by->at} : std::nullopt,
+                   by ? std::optional{by->reason} : std::nullopt, id);
+        // `lease` holds the others when they are due.
+        if (each.is_disabled_now) to.add(sql::statements::hold_waiting, now, id, changed_rows_max);
     }
-    if (!changed.is_empty())
-        to.add(
-            "UPDATE tollgate_hooks AS hooks SET failing_since = ended.failing_since, "
-            "last_failure_at = ended.last_failure_at, disabled_at = ended.disabled_at, "
-            "disable_reason = ended.disable_reason FROM unnest($1, $2, $3, $4, $5) "
-            "AS ended (id, failing_since, last_failure_at, disabled_at, disable_reason) "
-            "WHERE hooks.id = ended.id",
-            changed);
-    if (disabled.empty()) return;
-    // `lease` holds the others when they are due.
-    to.add(
-        "UPDATE tollgate_deliveries SET state = 3, at = $2, lease_is_open = false WHERE id = ANY (ARRAY("
-        "SELECT id FROM tollgate_deliveries WHERE hook_id = ANY ($1) AND state = 0 AND NOT is_leased LIMIT "
-        "$3))",
-        disabled, now, changed_rows_max);
 }
 
 /// When hooks whose deliveries wait for another attempt are due next.
@@ -56500,33 +56512,37 @@ inline result<void> write_rows(batch request, transaction& on, const completion_
 
 }  // namespace tollgate::postgres::detail
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::postgres_detail {
 
-TOLLGATE_DECL result<std::vector<completion>> postgres_store::complete(std::span<const attempt_result> ended,
-                                                                       instant now) noexcept {
-    return detail::without_exceptions([&]() -> result<std::vector<completion>> {
-        std::vector<completion> results;
-        if (ended.empty()) return results;
-        std::set<hook_id> to_trim;
-        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
-            auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
-            if (!in) return std::move(in).error();
-            results.clear();
-            for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
-            to_trim = postgres::detail::hooks_with_history_to_trim(*in);
-            return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
+/// Verbs of `outbox`.
+struct completion_verbs : verbs {
+    using verbs::verbs;
+
+    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
+        return detail::without_exceptions([&]() -> result<std::vector<completion>> {
+            std::vector<completion> results;
+            if (ended.empty()) return results;
+            std::set<hook_id> to_trim;
+            auto done = impl_->database.transact([&](postgres::transaction& on) -> result<void> {
+                auto in = postgres::detail::lock_rows(impl_->database.make_batch(), on, ended);
+                if (!in) return std::move(in).error();
+                results.clear();
+                for (const attempt_result& each : ended) results.push_back(postgres::detail::complete_one(*in, each, now));
+                to_trim = postgres::detail::hooks_with_history_to_trim(*in);
+                return postgres::detail::write_rows(impl_->database.make_batch(), on, *in, ended, now);
+            });
+            if (!done) return std::move(done).error();
+            // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
+            // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
+            for (const hook_id each : to_trim)
+                if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max))
+                    break;
+            return results;
         });
-        if (!done) return std::move(done).error();
-        // After the connection was returned, because the pool may have no other one. Removes what came since the last time,
-        // including deliveries of other nodes. After a failure, which may have taken seconds, the rest is left for the next time, too.
-        for (const hook_id each : to_trim)
-            if (!postgres::remove_ended_beyond(impl_->database, each, limits::ended_deliveries_per_hook_max, sql::trimmed_rows_max))
-                break;
-        return results;
-    });
-}
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_COMPLETIONS_IPP
 
@@ -56569,107 +56585,101 @@ inline void add_revocation(batch& to, user_id user, application_id application) 
 
 }  // namespace postgres::detail
 
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_credential(const credential_key& key) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        if (const auto* const access = std::get_if<access_token_key>(&key)) {
-            const digest& token = access->token_digest;
-            return impl_->access_tokens.find(token, [&] {
-                return impl_->access_lookups.find(impl_->database, impl_->lookup.access(), token,
-                                                  postgres::credential_lookup::read_access);
+namespace postgres_detail {
+
+/// Verbs of `credential_source`, `credential_cache` and `use_recorder`.
+struct credential_verbs : verbs {
+    using verbs::verbs;
+
+    result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept {
+        return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
+            if (const auto* const access = std::get_if<access_token_key>(&key)) {
+                const digest& token = access->token_digest;
+                return impl_->access_tokens.find(token, [&] {
+                    return impl_->access_lookups.find(impl_->database, impl_->lookup.access(), token,
+                                                      postgres::credential_lookup::read_access);
+                });
+            }
+            const auto username = std::get<personal_token_key>(key).username;
+            const auto name = token_username::from(username);
+            // no such token can exist
+            if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
+            return impl_->personal_tokens.find(*name, [&] {
+                return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
+                                                    postgres::credential_lookup::read_personal);
             });
-        }
-        const auto username = std::get<personal_token_key>(key).username;
-        const auto name = token_username::from(username);
-        // no such token can exist
-        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
-        return impl_->personal_tokens.find(*name, [&] {
-            return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
-                                                postgres::credential_lookup::read_personal);
         });
-    });
-}
+    }
 
-TOLLGATE_DECL lookup<token_credential> postgres_store::cached_credential(const credential_key& key) const noexcept {
-    if (const auto* const access = std::get_if<access_token_key>(&key)) return impl_->access_tokens.cached(access->token_digest);
-    const auto name = token_username::from(std::get<personal_token_key>(key).username);
-    if (!name) return lookup<token_credential>::unknown();
-    return impl_->personal_tokens.cached(*name);
-}
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
+            postgres::make_best_effort(batch);
+            std::visit(detail::overloaded{
+                           [&](const personal_token_key& personal) {
+                               batch.add(sql::statements::record_personal_token_use, now, from, personal.username);
+                           },
+                           [&](const access_token_key& access) {
+                               // The grant is locked first, as in the verbs that revoke its tokens.
+                               batch.add(sql::statements::record_grant_use, now, access.token_digest);
+                               batch.add(sql::statements::record_access_token_use, now, access.token_digest);
+                           },
+                       },
+                       key);
+            auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
+            if (!done) return std::move(done).error();
+            // Otherwise the cached row would show the use as unrecorded.
+            std::visit(detail::overloaded{
+                           [&](const personal_token_key& personal) {
+                               if (const auto name = token_username::from(personal.username))
+                                   impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
+                           },
+                           [&](const access_token_key& access) {
+                               impl_->changes->forget_key(impl_->access_tokens.hash_of(access.token_digest));
+                           },
+                       },
+                       key);
+            return {};
+        });
+    }
 
-TOLLGATE_DECL result<void> postgres_store::record_use(const credential_key& key, instant now, std::string_view from) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::make_best_effort(batch);
-        std::visit(detail::overloaded{
-                       [&](const personal_token_key& personal) {
-                           batch.add(sql::statements::record_personal_token_use, now,
-                                     from, personal.username);
-                       },
-                       [&](const access_token_key& access) {
-                           // The grant is locked first, as in the verbs that revoke its tokens.
-                           batch.add(
-                               sql::statements::record_grant_use,
-                               now, access.token_digest);
-                           batch.add(sql::statements::record_access_token_use, now,
-                                     access.token_digest);
-                       },
-                   },
-                   key);
-        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
-        if (!done) return std::move(done).error();
-        // Otherwise the cached row would show the use as unrecorded.
-        std::visit(detail::overloaded{
-                       [&](const personal_token_key& personal) {
-                           if (const auto name = token_username::from(personal.username))
-                               impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
-                       },
-                       [&](const access_token_key& access) {
-                           impl_->changes->forget_key(impl_->access_tokens.hash_of(access.token_digest));
-                       },
-                   },
-                   key);
-        return {};
-    });
-}
+    result<bool> revoke(const revocation& revoked) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            std::visit(
+                detail::overloaded{
+                    [&](const personal_token_revocation& personal) { batch.add(sql::statements::delete_personal_token, personal.token); },
+                    [&](const oauth_token_revocation& token) {
+                        postgres::detail::lock_grant_of(batch, token.application, token.token_digest, token.token_digest);
+                        for (const sql::statement_text each :
+                             {sql::statements::delete_access_tokens_of_named_refresh_token, sql::statements::delete_named_refresh_token,
+                              sql::statements::delete_access_token})
+                            batch.add(each, token.token_digest, token.application);
+                    },
+                    [&](const grant_revocation& given) {
+                        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", given.user,
+                                  given.application);
+                        batch.add(sql::statements::delete_access_tokens_of_grant, given.application, given.user);
+                        batch.add(sql::statements::delete_grant, given.user, given.application);
+                    },
+                },
+                revoked);
+            auto done = impl_->database.run(batch);
+            if (!done) return impl_->forget_all_after(std::move(done).error());
+            if (const auto* const given = std::get_if<grant_revocation>(&revoked)) impl_->changes->forget(given->user);
+            const auto* const token = std::get_if<oauth_token_revocation>(&revoked);
+            if (token != nullptr) impl_->changes->forget_key(impl_->access_tokens.hash_of(token->token_digest));
+            bool any = false;
+            for (auto each = done->end() - (token != nullptr ? 3 : 1); each != done->end(); ++each) {
+                any = any || each->affected() > 0;
+                const auto user = sql::read_value<user_id>(*each);  // all rows have the same one
+                if (!user) return impl_->forget_all_after(user.error());
+                if (*user) impl_->changes->forget(**user);
+            }
+            return any;
+        });
+    }
+};
 
-TOLLGATE_DECL result<bool> postgres_store::revoke(const revocation& revoked) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        std::visit(
-            detail::overloaded{
-                [&](const personal_token_revocation& personal) {
-                    batch.add(sql::statements::delete_personal_token, personal.token);
-                },
-                [&](const oauth_token_revocation& token) {
-                    postgres::detail::lock_grant_of(batch, token.application, token.token_digest, token.token_digest);
-                    batch.add(
-                        "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-                        "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) "
-                        "AND application_id = coalesce($2, application_id) RETURNING tokens.id, user_id), "
-                        "access AS (DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) "
-                        "OR (token_digest = $1 AND application_id = coalesce($2, application_id)) RETURNING user_id) "
-                        "SELECT user_id FROM refresh UNION SELECT user_id FROM access",
-                        token.token_digest, token.application);
-                },
-                [&](const grant_revocation& given) {
-                    batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", given.user,
-                              given.application);
-                    batch.add(sql::statements::delete_access_tokens_of_grant, given.application,
-                              given.user);
-                    batch.add(sql::statements::delete_grant, given.user,
-                              given.application);
-                },
-            },
-            revoked);
-        auto done = impl_->database.run(batch);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        if (const auto* const given = std::get_if<grant_revocation>(&revoked)) impl_->changes->forget(given->user);
-        const auto user = sql::read_value<user_id>(done->back());  // all rows have the same one
-        if (!user) return impl_->forget_all_after(user.error());
-        if (*user) impl_->changes->forget(**user);
-        if (const auto* const token = std::get_if<oauth_token_revocation>(&revoked))
-            impl_->changes->forget_key(impl_->access_tokens.hash_of(token->token_digest));
-        return user->has_value();
-    });
-}
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 
@@ -56710,129 +56720,17 @@ inline void append_event(batch& to, const event& reported, const message_seed& s
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::postgres_detail {
 
-TOLLGATE_DECL result<std::vector<listed_delivery>> postgres_store::deliveries_of(const account_ref& account,
-                                                                                 const delivery_query& query) noexcept {
-    constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
-    return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<listed_delivery>> {
-        const auto older_than = query.older_than ? query.older_than->value() : any;
-        const auto first = query.delivery ? query.delivery->value() : 0, last = query.delivery ? query.delivery->value() : any;
-        const auto deliveries = batch.add(
-            "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-            "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-            "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-            "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-            "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-            query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last);
-        const auto attempts = batch.add(
-            "SELECT delivery_id, attempts.at, duration, ended, status, answer, request, cause FROM ("
-            "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-            "WHERE $9 > 0 AND hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-            "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4) AS listed "
-            "CROSS JOIN LATERAL (SELECT * FROM tollgate_attempts WHERE delivery_id = listed.id ORDER BY id DESC LIMIT $9) AS attempts "
-            "ORDER BY delivery_id DESC, attempts.id DESC",
-            query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last, query.attempts_max);
-        auto results = impl_->database.run(batch, postgres::repeat::allowed);
-        if (!results) return std::move(results).error();
-        auto listed = sql::read_all((*results)[deliveries], sql::to_delivery(query.hook));
-        if (!listed) return listed;
-        auto next = listed->begin();
-        const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status,
-                             sql::raw_bytes& response, sql::raw_bytes& request, attempt_cause cause) {
-            while (next != listed->end() && next->delivery.id > id) ++next;
-            // A delivery that was created between the statements is not listed.
-            if (next != listed->end() && next->delivery.id == id)
-                next->attempts.push_back(sql::to_attempt(at, duration, end, status, response, request, cause));
-        };
-        if (auto done = sql::for_each_row((*results)[attempts], add); !done) return std::move(done).error();
-        return listed;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return with_batch([&](postgres::batch& request) -> result<std::size_t> {
-        request.add(
-            "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
-            "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            id, account.service, account.account);
-        request.add(
-            "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
-            "state = 0 AND is_leased AND at > $4 AND at <= $5 AS is_being_sent FROM tollgate_deliveries AS deliveries "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-            "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
-            "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
-            "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
-            "AND NOT (state = 0 AND is_leased AND at > $4 AND at <= $5) RETURNING hook_id), "
-            // `complete` sees that it is to be sent again.
-            "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
-            "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
-            "RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
-            "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
-            id, account.service, account.account, now, latest_due(now));
-        request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = database.run(request);
-        if (!response) return std::move(response).error();
-        const auto row = response->back().next<bool, bool>();
-        if (!row) return row.error();
-        if (!*row) return std::size_t{0};
-        const auto& [is_disabled, is_queued] = **row;
-        if (is_disabled) return hook_is_disabled();
-        if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
-        return std::size_t{1};
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref& account, const given_up_deliveries& resent,
-                                                               instant now) noexcept {
-    return with_batch([&](postgres::batch& batch) -> result<std::size_t> {
-        batch.add(
-            "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
-            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            resent.hook, account.service, account.account);
-        batch.add(
-            "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3), "
-            "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
-            "attempts_made = 0, resend_asked = false WHERE id = ANY (ARRAY(SELECT deliveries.id "
-            "FROM tollgate_deliveries AS deliveries JOIN found ON hook_id = found.id "
-            "WHERE NOT is_disabled AND state IN (1, 2) AND state = 2 AND created_at >= $4 ORDER BY deliveries.id LIMIT $5)) "
-            "RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
-            "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
-            resent.hook, account.service, account.account, resent.since, resent.rows_max, now);
-        batch.add_after_transaction(postgres::notify_other_nodes);
-        auto results = database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto row = results->back().next<bool, std::int64_t>();
-        if (!row) return row.error();
-        if (!*row) return std::size_t{0};
-        const auto& [is_disabled, count] = **row;
-        if (is_disabled) return hook_is_disabled();
-        return static_cast<std::size_t>(count);
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
-    return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
-}
-
-TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id,
-                                                             const hook_enabling& enabling) noexcept {
+/// The part of `change_hook` that enables a hook.
+inline result<bool> enable_hook(store_state& store, const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
     const instant now = enabling.now;
     return detail::without_exceptions([&]() -> result<bool> {
         // Holds first what has not been held since the hook was disabled, so that all of its deliveries are released in the same
         // way. It is enabled when there is no more of that.
-        const auto end = tollgate::detail::boot_now() + response_wait_max;
+        const auto end = tollgate::detail::boot_now() + store.response_wait_max;
         do {
-            auto request = database.make_batch();
+            auto request = store.database.make_batch();
             request.add(
                 "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
                 "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
@@ -56867,7 +56765,7 @@ TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& 
                 "WHERE id = $1 AND service = $2 AND account_id = $3",
                 id, account.service, account.account);
             request.add_after_transaction(postgres::notify_other_nodes);
-            auto response = database.run(request);
+            auto response = store.database.run(request);
             if (!response) return std::move(response).error();
             if ((*response)[enabled].count() > 0) return true;
             if (response->back().affected() == 0) return false;
@@ -56876,31 +56774,138 @@ TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& 
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        // Without a transaction first: often there is nothing to do.
-        auto response = database.query(
-            "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
-            "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
-            ended_before);
-        if (!response) return std::move(response).error();
-        const auto any = response->only<bool, bool>();
-        if (!any) return any.error();
-        const auto [any_deleted, any_ended] = *any;
-        std::size_t removed = 0;
-        if (any_deleted) {
-            auto of_deleted = postgres::remove_deliveries_of_deleted(database, std::nullopt, rows_max);
-            if (!of_deleted) return of_deleted;
-            removed = *of_deleted;
-        }
-        if (!any_ended) return removed;
-        auto ended = postgres::remove_ended_before(database, ended_before, rows_max - removed);
-        if (!ended) return ended;
-        return removed + *ended;
-    });
-}
+/// Verbs of `outbox`.
+struct delivery_verbs : verbs {
+    using verbs::verbs;
 
-}  // namespace tollgate
+    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
+        const sql::delivery_range ids{query};
+        return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<listed_delivery>> {
+            const auto deliveries = batch.add(sql::statements::list_deliveries, query.hook, account.service, account.account, ids.before,
+                                              ids.first, ids.last, query.state, query.rows_max);
+            const auto attempts = batch.add(
+                "SELECT delivery_id, attempts.at, duration, ended, status, answer, request, cause FROM ("
+                "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+                "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+                "WHERE $9 > 0 AND hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+                "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4) "
+                "AS listed CROSS JOIN LATERAL (SELECT * FROM tollgate_attempts WHERE delivery_id = listed.id ORDER BY id DESC LIMIT $9) "
+                "AS attempts ORDER BY delivery_id DESC, attempts.id DESC",
+                query.hook, account.service, account.account, query.rows_max, ids.before, query.state, ids.first, ids.last,
+                query.attempts_max);
+            auto results = impl_->database.run(batch, postgres::repeat::allowed);
+            if (!results) return std::move(results).error();
+            auto listed = sql::read_all((*results)[deliveries], sql::to_delivery(query.hook));
+            if (!listed) return listed;
+            auto next = listed->begin();
+            const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status,
+                                 sql::raw_bytes& response, sql::raw_bytes& request, attempt_cause cause) {
+                while (next != listed->end() && next->delivery.id > id) ++next;
+                // A delivery that was created between the statements is not listed.
+                if (next != listed->end() && next->delivery.id == id)
+                    next->attempts.push_back(sql::to_attempt(at, duration, end, status, response, request, cause));
+            };
+            if (auto done = sql::for_each_row((*results)[attempts], add); !done) return std::move(done).error();
+            return listed;
+        });
+    }
+
+    result<std::size_t> resend(const account_ref& account, delivery_id id, instant now) noexcept {
+        return impl_->with_batch([&](postgres::batch& request) -> result<std::size_t> {
+            request.add(
+                "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
+                "AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+                id, account.service, account.account);
+            request.add(
+                "WITH found AS (SELECT deliveries.id, disabled_at IS NOT NULL AS is_disabled, "
+                "state = 0 AND is_leased AND at > $4 AND at <= $5 AS is_being_sent FROM tollgate_deliveries AS deliveries "
+                "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+                "WHERE deliveries.id = $1 AND service = $2 AND account_id = $3), "
+                "changed AS (UPDATE tollgate_deliveries AS deliveries SET state = 0, at = $4, is_leased = false, "
+                "lease_is_open = false, attempts_made = 0, resend_asked = false FROM found "
+                "WHERE deliveries.id = found.id AND NOT is_disabled AND NOT is_being_sent "
+                "AND NOT (state = 0 AND is_leased AND at > $4 AND at <= $5) RETURNING hook_id), "
+                // `complete` sees that it is to be sent again.
+                "noted AS (UPDATE tollgate_deliveries AS deliveries SET attempts_made = 0, resend_asked = true FROM found "
+                "WHERE deliveries.id = found.id AND NOT is_disabled AND is_being_sent AND state = 0 AND is_leased AND at > $4 "
+                "RETURNING hook_id), "
+                "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $4 FROM changed) "
+                "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
+                id, account.service, account.account, now, latest_due(now));
+            request.add_after_transaction(postgres::notify_other_nodes);
+            auto response = impl_->database.run(request);
+            if (!response) return std::move(response).error();
+            const auto row = response->back().next<bool, bool>();
+            if (!row) return row.error();
+            if (!*row) return std::size_t{0};
+            const auto& [is_disabled, is_queued] = **row;
+            if (is_disabled) return hook_is_disabled();
+            if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
+            return std::size_t{1};
+        });
+    }
+
+    result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<std::size_t> {
+            batch.add(
+                "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
+                "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
+                resent.hook, account.service, account.account);
+            batch.add(
+                "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+                "WHERE id = $1 AND service = $2 AND account_id = $3), "
+                "due AS (UPDATE tollgate_deliveries SET state = 0, at = $6, is_leased = false, lease_is_open = false, "
+                "attempts_made = 0, resend_asked = false WHERE id = ANY (ARRAY(SELECT deliveries.id "
+                "FROM tollgate_deliveries AS deliveries JOIN found ON hook_id = found.id "
+                "WHERE NOT is_disabled AND state IN (1, 2) AND state = 2 AND created_at >= $4 ORDER BY deliveries.id LIMIT $5)) "
+                "RETURNING hook_id), "
+                "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
+                "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
+                resent.hook, account.service, account.account, resent.since, resent.rows_max, now);
+            batch.add_after_transaction(postgres::notify_other_nodes);
+            auto results = impl_->database.run(batch);
+            if (!results) return std::move(results).error();
+            const auto row = results->back().next<bool, std::int64_t>();
+            if (!row) return row.error();
+            if (!*row) return std::size_t{0};
+            const auto& [is_disabled, count] = **row;
+            if (is_disabled) return hook_is_disabled();
+            return static_cast<std::size_t>(count);
+        });
+    }
+
+    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+        return detail::without_exceptions([&]() -> result<std::size_t> {
+            // Without a transaction first: often there is nothing to do.
+            auto response = impl_->database.query(
+                "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
+                "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
+                ended_before);
+            if (!response) return std::move(response).error();
+            const auto any = response->only<bool, bool>();
+            if (!any) return any.error();
+            const auto [any_deleted, any_ended] = *any;
+            std::size_t removed = 0;
+            if (any_deleted) {
+                auto of_deleted = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, rows_max);
+                if (!of_deleted) return of_deleted;
+                removed = *of_deleted;
+            }
+            if (!any_ended) return removed;
+            auto ended = postgres::remove_ended_before(impl_->database, ended_before, rows_max - removed);
+            if (!ended) return ended;
+            return removed + *ended;
+        });
+    }
+
+    result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+        return std::visit([&](const auto& each) { return resend(account, each, now); }, resent);
+    }
+};
+
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DELIVERY_HISTORY_IPP
 
@@ -56908,80 +56913,66 @@ TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_deliveries(instant
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::postgres_detail {
 
-TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& code) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        const auto existing = batch.add(
-            sql::statements::find_repeated_device_code,
-            code.device_digest, code.user_digest, code.application);
-        const auto inserting = batch.add(
-            "INSERT INTO tollgate_device_codes "
-            "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
-            "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3 AND NOT EXISTS (SELECT "
-            "FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3)",
-            code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
-            code.expires_at);
-        batch.add(
-            "DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_device_codes "
-            "WHERE application_id = $1 ORDER BY id DESC OFFSET $2))",
-            code.application, limits::device_codes_per_application_max);
-        auto done = impl_->database.run(batch);
-        if (!done) return token_exists(std::move(done).error());
-        const bool is_repeated = (*done)[existing].count() > 0;
-        if (!is_repeated && (*done)[inserting].affected() == 0) return not_found();
-        return {};
-    });
-}
+/// Verbs of `grant_store`.
+struct device_code_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<std::optional<device_code>> postgres_store::find_device_code(const digest& code) noexcept {
-    return impl_->read_one(sql::to_device_code,
-                           sql::statements::find_device_code,
-                           code);
-}
-
-TOLLGATE_DECL result<std::optional<device_answer>> postgres_store::answer_device_code(const device_decision& decision) noexcept {
-    return detail::without_exceptions([&] {
-        return impl_->database.transact([&](postgres::transaction& on) -> result<std::optional<device_answer>> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            // First the application, as its deletion and its suspension do, which also lock rows that depend on it.
-            reading.add(
-                "SELECT id FROM tollgate_applications WHERE id = (SELECT application_id FROM tollgate_device_codes WHERE user_digest = $1) "
-                "FOR KEY SHARE",
-                decision.user_digest);
-            reading.add(
-                "SELECT device_digest, application_id, client_id, scopes, requested_from, codes.created_at, expires_at, state, "
-                "answered_by FROM tollgate_device_codes AS codes JOIN tollgate_applications AS applications "
-                "ON application_id = applications.id WHERE user_digest = $1 FOR UPDATE OF codes",
-                decision.user_digest);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            const auto request = sql::read_one(read->back(), sql::to_device_code);
-            if (!request) return request.error();
-            const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
-            if (!answer || !answer->is_new) return answer;
-
-            const auto add_answer = [&](postgres::batch& to) {  // the row is locked
-                to.add(sql::statements::answer_device_code,
-                       answer->state, decision.user, decision.user_digest);
-            };
-            postgres::batch following{reading.shift()};
-            if (answer->state == device_code_state::approved) {
-                const auto created = postgres::create_code(on, std::move(following), code_of(**request, decision), add_answer);
-                if (!created) return created.error();
-                // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
-                if (*created != code_result::created) return std::optional<device_answer>{};
-                return answer;
-            }
-            add_answer(following);
-            if (auto written = on.commit(std::move(following)); !written) return std::move(written).error();
-            return answer;
+    result<void> create_device_code(const new_device_code& code) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
+            const auto existing =
+                batch.add(sql::statements::find_repeated_device_code, code.device_digest, code.user_digest, code.application);
+            const auto inserting = batch.add(sql::statements::insert_device_code, code.device_digest, code.user_digest, code.scopes,
+                                             code.requested_from, code.created_at, code.expires_at, code.application);
+            batch.add(sql::statements::trim_device_codes, code.application, limits::device_codes_per_application_max);
+            auto done = impl_->database.run(batch);
+            if (!done) return token_exists(std::move(done).error());
+            const bool is_repeated = (*done)[existing].count() > 0;
+            if (!is_repeated && (*done)[inserting].affected() == 0) return not_found();
+            return {};
         });
-    });
-}
+    }
 
-}  // namespace tollgate
+    result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept {
+        return detail::without_exceptions([&] {
+            return impl_->database.transact([&](postgres::transaction& on) -> result<std::optional<device_answer>> {
+                auto reading = impl_->database.make_batch();
+                reading.add("BEGIN");
+                // First the application, as its deletion and its suspension do, which also lock rows that depend on it.
+                reading.add(
+                    "SELECT id FROM tollgate_applications WHERE id = (SELECT application_id FROM tollgate_device_codes WHERE user_digest = "
+                    "$1) "
+                    "FOR KEY SHARE",
+                    decision.user_digest);
+                reading.add(sql::statements::lock_device_code, decision.user_digest);
+                auto read = on.run(reading);
+                if (!read) return std::move(read).error();
+                const auto request = sql::read_one(read->back(), sql::to_device_code);
+                if (!request) return request.error();
+                const auto answer = *request ? judge_answer(**request, decision) : std::nullopt;
+                if (!answer || !answer->is_new) return answer;
+
+                const auto add_answer = [&](postgres::batch& to) {  // the row is locked
+                    to.add(sql::statements::answer_device_code, answer->state, decision.user, decision.user_digest);
+                };
+                postgres::batch following{reading.shift()};
+                if (answer->state == device_code_state::approved) {
+                    const auto created = postgres::create_code(on, std::move(following), code_of(**request, decision), add_answer);
+                    if (!created) return created.error();
+                    // A code of the device exists if an earlier release stored an approval in two steps and did not complete it.
+                    if (*created != code_result::created) return std::optional<device_answer>{};
+                    return answer;
+                }
+                add_answer(following);
+                if (auto written = on.commit(std::move(following)); !written) return std::move(written).error();
+                return answer;
+            });
+        });
+    }
+};
+
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_DEVICE_CODES_IPP
 
@@ -56997,26 +56988,13 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
                                               const std::function<void(batch&)>& add_more) {
     postgres::lock_until_commit(reading, "codes " + tollgate::detail::hex_encode(code.code_digest.raw()));
     // Before its grants, as `set_suspension` does; then neither a suspension nor a deletion comes before the commit.
-    const auto known = reading.add(
-        "SELECT suspended IS NOT NULL FROM tollgate_applications WHERE id = $1 FOR KEY SHARE", code.application);
-    reading.add(
-        "INSERT INTO tollgate_grants (user_id, application_id, scopes, created_at) SELECT $1, $2, '', $3 "
-        "WHERE NOT $5 AND EXISTS (SELECT FROM tollgate_applications WHERE id = $2 AND suspended IS NULL) "
-        "AND NOT EXISTS (SELECT FROM tollgate_codes WHERE code_digest = $4 "
-        "AND NOT (refresh_token_id IS NULL AND (expires_at <= $6 OR expires_at > $7))) "
-        // DO NOTHING would not insert it beside a transaction that is about to delete it.
-        "ON CONFLICT (user_id, application_id) DO UPDATE SET scopes = tollgate_grants.scopes",
-        code.user, code.application, code.created_at, code.code_digest, code.only_if_granted, code.replaceable_until(),
-        code.latest_end());
-    const auto granted = reading.add(
-        "SELECT id, scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR NO KEY UPDATE", code.user,
-        code.application);
+    const auto known = reading.add(sql::statements::lock_application_of_code, code.application);
+    reading.add(sql::statements::insert_grant_of_code, code.user, code.application, code.created_at, code.only_if_granted, code.code_digest,
+                code.replaceable_until(), code.latest_end());
+    const auto granted = reading.add(sql::statements::lock_grant, code.user, code.application);
     // Perhaps another grant's, which is not locked: such a code has expired, and nothing else is done with it.
-    reading.add(
-        sql::statements::delete_replaceable_code,
-        code.code_digest, code.replaceable_until(), code.latest_end());
-    const auto existing = reading.add(sql::statements::is_code_spent,
-                                      code.code_digest);
+    reading.add(sql::statements::delete_replaceable_code, code.code_digest, code.replaceable_until(), code.latest_end());
+    const auto existing = reading.add(sql::statements::is_code_spent, code.code_digest);
     auto read = on.run(reading);
     if (!read) return std::move(read).error();
     const auto is_suspended = sql::read_value<bool>((*read)[known]);
@@ -57026,25 +57004,20 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
     if (!is_spent) return is_spent.error();
     if (*is_spent) return **is_spent ? code_result::spent : code_result::waiting;
     if (!*is_suspended) return not_found();
-    const auto before = sql::read_one(
-        (*read)[granted], [](sql::row_number id, scope_set& scopes) { return std::pair{id, scopes}; });
+    const auto before = sql::read_one((*read)[granted], sql::to_found_grant);
     if (!before) return before.error();
     // The code was another one's when its grant was not inserted, and was deleted meanwhile.
     if (!*before && !code.only_if_granted) return not_found();
-    const auto scopes = tollgate::detail::widen_scopes(*before ? std::optional{(*before)->second} : std::nullopt, code);
+    const auto scopes = tollgate::detail::widen_scopes(*before ? std::optional{(*before)->scopes} : std::nullopt, code);
     if (!scopes) return scopes.error();
     if (!*scopes) return code_result::not_granted;
 
-    const sql::row_number access_grant = (*before)->first;
+    const sql::row_number access_grant = (*before)->id;
     postgres::batch writing{reading.shift()};
-    writing.add("UPDATE tollgate_grants SET scopes = $2 WHERE id = $1 AND scopes <> $2", access_grant, **scopes);
-    writing.add(
-        sql::statements::insert_code,
-        code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.resources);
-    writing.add(
-        "DELETE FROM tollgate_codes WHERE id = ANY (ARRAY(SELECT id FROM tollgate_codes WHERE grant_id = $1 "
-        "ORDER BY id DESC OFFSET $2))",
-        access_grant, limits::codes_per_grant_max);
+    writing.add(sql::statements::widen_grant, **scopes, access_grant);
+    writing.add(sql::statements::insert_code, code.code_digest, access_grant, code.scopes, code.redirect, code.code_challenge,
+                code.expires_at, code.resources);
+    writing.add(sql::statements::trim_codes, access_grant, limits::codes_per_grant_max);
     add_more(writing);
     if (auto written = on.commit(std::move(writing)); !written) return std::move(written).error();
     return code_result::created;
@@ -57052,171 +57025,137 @@ TOLLGATE_DECL result<code_result> create_code(transaction& on, batch reading, co
 
 }  // namespace postgres
 
-TOLLGATE_DECL result<code_result> postgres_store::create_code(const new_authorization_code& code) noexcept {
-    return detail::without_exceptions([&] {
-        return impl_->database.transact([&](postgres::transaction& on) {
-            auto beginning = impl_->database.make_batch();
-            beginning.add("BEGIN");
-            return postgres::create_code(on, std::move(beginning), code, [](postgres::batch&) {});
+namespace postgres_detail {
+
+/// Verbs of `grant_store`.
+struct grant_verbs : verbs {
+    using verbs::verbs;
+
+    result<code_result> create_code(const new_authorization_code& code) noexcept {
+        return detail::without_exceptions([&] {
+            return impl_->database.transact([&](postgres::transaction& on) {
+                auto beginning = impl_->database.make_batch();
+                beginning.add("BEGIN");
+                return postgres::create_code(on, std::move(beginning), code, [](postgres::batch&) {});
+            });
         });
-    });
-}
+    }
 
-TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redemption& shown) noexcept {
-    return detail::without_exceptions([&]() -> result<redeemed_code> {
-        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<redeemed_code> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            reading.add(
-                "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
-                "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
-                shown.code_digest, shown.application);
-            const auto stored = reading.add(
-                sql::statements::find_code,
-                shown.code_digest, shown.application);
-            const auto room = reading.add(
-                "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
-                "WHERE code_digest = $1 AND application_id = $2 ORDER BY access.expires_at DESC OFFSET $3 LIMIT 1",
-                shown.code_digest, shown.application, limits::access_tokens_per_grant_max - 1);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            const auto found = sql::read_one((*read)[stored], sql::to_found_code);
-            if (!found) return found.error();
-            if (!*found) return redeemed_code{};
-            const sql::found_code& code = **found;
-            const auto judged = code.judge(shown);
-            if (judged == redemption_result::reused) {
-                auto revoking = impl_->database.make_batch();
-                postgres::detail::add_revocation(revoking, *code.refresh_token);
-                const auto revoked = on.commit(std::move(revoking));
-                if (!revoked) return revoked.error();
-                impl_->changes->forget(code.user);
-                const bool had_tokens = std::any_of(revoked->begin(), revoked->end(), [](const auto& each) { return each.affected() > 0; });
-                return redeemed_code{judged, had_tokens ? std::optional{code.user} : std::nullopt, {}};
-            }
-            if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
-            if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
-            if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
+    result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
+        return detail::without_exceptions([&]() -> result<redeemed_code> {
+            auto done = impl_->database.transact([&](postgres::transaction& on) -> result<redeemed_code> {
+                auto reading = impl_->database.make_batch();
+                reading.add("BEGIN");
+                reading.add(
+                    "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_codes AS codes ON grants.id = codes.grant_id "
+                    "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
+                    shown.code_digest, shown.application);
+                const auto stored = reading.add(sql::statements::find_code, shown.code_digest, shown.application);
+                const auto room = reading.add(
+                    "SELECT access.expires_at FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
+                    "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
+                    "WHERE code_digest = $1 AND application_id = $2 ORDER BY access.expires_at DESC OFFSET $3 LIMIT 1",
+                    shown.code_digest, shown.application, limits::access_tokens_per_grant_max - 1);
+                auto read = on.run(reading);
+                if (!read) return std::move(read).error();
+                const auto found = sql::read_one((*read)[stored], sql::to_found_code);
+                if (!found) return found.error();
+                if (!*found) return redeemed_code{};
+                const sql::found_code& code = **found;
+                const auto judged = code.judge(shown);
+                if (judged == redemption_result::reused) {
+                    auto revoking = impl_->database.make_batch();
+                    postgres::detail::add_revocation(revoking, *code.refresh_token);
+                    const auto revoked = on.commit(std::move(revoking));
+                    if (!revoked) return revoked.error();
+                    impl_->changes->forget(code.user);
+                    const bool had_tokens =
+                        std::any_of(revoked->begin(), revoked->end(), [](const auto& each) { return each.affected() > 0; });
+                    return redeemed_code{judged, had_tokens ? std::optional{code.user} : std::nullopt, {}};
+                }
+                if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+                if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
+                if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
-            const auto& tokens = shown.tokens;
-            postgres::batch writing{reading.shift()};
-            writing.add(
-                sql::statements::insert_refresh_token,
-                tokens.refresh_digest, code.access_grant, code.scopes, tokens.refresh_token_end(),
-                tokens.refresh_ends_at, code.resources);
-            // The token that expires last was used last.
-            writing.add(
-                "DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY(SELECT id FROM tollgate_refresh_tokens "
-                "WHERE grant_id = $1 AND token_digest <> $2 ORDER BY expires_at DESC OFFSET $3))",
-                code.access_grant, tokens.refresh_digest, limits::refresh_tokens_per_grant_max - 1);
-            writing.add(
-                sql::statements::spend_code,
-                tokens.refresh_digest, shown.now, code.forget_at(), code.id);
-            const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
-            auto written = on.commit(std::move(writing));
-            if (!written) return token_exists(std::move(written).error());
-            impl_->access_token_created(tokens.access_digest, code.user, (*written)[trimming].affected() > 0);
-            return redeemed_code{judged, code.user, code.scopes};
+                const auto& tokens = shown.tokens;
+                postgres::batch writing{reading.shift()};
+                writing.add(sql::statements::insert_refresh_token, tokens.refresh_digest, code.access_grant, code.scopes,
+                            tokens.refresh_token_end(), tokens.refresh_ends_at, code.resources);
+                writing.add(sql::statements::trim_refresh_tokens, code.access_grant, tokens.refresh_digest,
+                            limits::refresh_tokens_per_grant_max - 1);
+                writing.add(sql::statements::spend_code, tokens.refresh_digest, shown.now, code.forget_at(), code.id);
+                const auto trimming = postgres::add_access_token(writing, code.access_token(shown), tokens.refresh_digest);
+                auto written = on.commit(std::move(writing));
+                if (!written) return token_exists(std::move(written).error());
+                impl_->access_token_created(tokens.access_digest, code.user, (*written)[trimming].affected() > 0);
+                return redeemed_code{judged, code.user, code.scopes};
+            });
+            // The reuse of a code revokes tokens.
+            if (!done) return impl_->forget_all_after(std::move(done).error());
+            return done;
         });
-        // The reuse of a code revokes tokens.
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        return done;
-    });
-}
+    }
 
-TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const token_refresh& shown) noexcept {
-    return detail::without_exceptions([&]() -> result<refreshed_token> {
-        auto done = impl_->database.transact([&](postgres::transaction& on) -> result<refreshed_token> {
-            const auto family = shown.family_digest();
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
-            const auto stored = reading.add(
-                sql::statements::find_refresh_token,
-                shown.access_digest, shown.refresh_digest, family, shown.application, shown.now);
-            const auto room = reading.add(
-                "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
-                "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
-                "WHERE (tokens.token_digest = $1 OR family_digest = $2) AND application_id = $3 "
-                "ORDER BY access.expires_at DESC OFFSET $4 LIMIT 1",
-                shown.refresh_digest, family, shown.application, limits::access_tokens_per_grant_max - 1);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            const auto found = sql::read_one((*read)[stored], sql::to_found_refresh_token);
-            if (!found) return found.error();
-            if (!*found) return refreshed_token{};
-            const sql::found_refresh_token& token = **found;
-            const auto judged = token.judge(shown);
-            if (judged == refresh_result::reused) {
-                auto revoking = impl_->database.make_batch();
-                postgres::detail::add_revocation(revoking, token.user, shown.application);
-                if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
-                impl_->changes->forget(token.user);
-                return refreshed_token{judged, {}, {}, token.user};
-            }
-            if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
-            if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
-            if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
+    result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
+        return detail::without_exceptions([&]() -> result<refreshed_token> {
+            auto done = impl_->database.transact([&](postgres::transaction& on) -> result<refreshed_token> {
+                const auto family = shown.family_digest();
+                auto reading = impl_->database.make_batch();
+                reading.add("BEGIN");
+                postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
+                const auto stored = reading.add(sql::statements::find_refresh_token, shown.access_digest, shown.refresh_digest, family,
+                                                shown.application, shown.now);
+                const auto room = reading.add(
+                    "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = "
+                    "grant_id "
+                    "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
+                    "WHERE (tokens.token_digest = $1 OR family_digest = $2) AND application_id = $3 "
+                    "ORDER BY access.expires_at DESC OFFSET $4 LIMIT 1",
+                    shown.refresh_digest, family, shown.application, limits::access_tokens_per_grant_max - 1);
+                auto read = on.run(reading);
+                if (!read) return std::move(read).error();
+                const auto found = sql::read_one((*read)[stored], sql::to_found_refresh_token);
+                if (!found) return found.error();
+                if (!*found) return refreshed_token{};
+                const sql::found_refresh_token& token = **found;
+                const auto judged = token.judge(shown);
+                if (judged == refresh_result::reused) {
+                    auto revoking = impl_->database.make_batch();
+                    postgres::detail::add_revocation(revoking, token.user, shown.application);
+                    if (auto revoked = on.commit(std::move(revoking)); !revoked) return std::move(revoked).error();
+                    impl_->changes->forget(token.user);
+                    return refreshed_token{judged, {}, {}, token.user};
+                }
+                if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+                if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
+                if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
-            postgres::batch writing{reading.shift()};
-            const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
-            writing.add(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at),
-                        token.id);
-            if (shown.rotation && token.is_shown_by(shown)) {
-                const auto& rotation = *shown.rotation;
-                writing.add(
-                    sql::statements::replace_refresh_token,
-                    rotation.successor_digest, shown.now, rotation.successor_seed, rotation.family_digest, token.id);
-            }
-            auto written = on.commit(std::move(writing));
-            if (!written) return token_exists(std::move(written).error());
-            impl_->access_token_created(shown.access_digest, token.user, (*written)[trimming].affected() > 0);
-            return token.refreshed(shown);
+                postgres::batch writing{reading.shift()};
+                const auto trimming = postgres::add_access_token(writing, token.access_token(shown), token.current);
+                writing.add(sql::statements::prolong_refresh_token, shown.refresh_token_end(token.ends_at), token.id);
+                if (shown.rotation && token.is_shown_by(shown)) {
+                    const auto& rotation = *shown.rotation;
+                    writing.add(sql::statements::replace_refresh_token, rotation.successor_digest, shown.now, rotation.successor_seed,
+                                rotation.family_digest, token.id);
+                }
+                auto written = on.commit(std::move(writing));
+                if (!written) return token_exists(std::move(written).error());
+                impl_->access_token_created(shown.access_digest, token.user, (*written)[trimming].affected() > 0);
+                return token.refreshed(shown);
+            });
+            // A token that was replaced before revokes others.
+            if (!done) return impl_->forget_all_after(std::move(done).error());
+            return done;
         });
-        // A token that was replaced before revokes others.
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        return done;
-    });
-}
+    }
 
-TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
-    return impl_->read_one(sql::to_oauth_token,
-                           sql::statements::find_oauth_token,
-                           token);
-}
-
-TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_grant(user),
-                           sql::statements::list_grants,
-                           user);
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
+    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
         // Nodes that sweep at the same time take different rows.
-        auto swept = database.execute(
-            "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
-            "RETURNING id), "
-            "access AS (DELETE FROM tollgate_access_tokens WHERE token_digest = ANY (ARRAY("
-            "SELECT token_digest FROM tollgate_access_tokens WHERE expires_at <= $1 ORDER BY expires_at "
-            "LIMIT $2 - (SELECT count(*) FROM codes) FOR UPDATE SKIP LOCKED)) RETURNING token_digest), "
-            "refresh AS (DELETE FROM tollgate_refresh_tokens WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_refresh_tokens WHERE expires_at <= $1 ORDER BY expires_at "
-            "LIMIT $2 - (SELECT count(*) FROM codes) - (SELECT count(*) FROM access) FOR UPDATE SKIP LOCKED)) RETURNING "
-            "id), "
-            "swept AS (SELECT (SELECT count(*) FROM codes) + (SELECT count(*) FROM access) "
-            "+ (SELECT count(*) FROM refresh) AS so_far), "
-            "devices AS (DELETE FROM tollgate_device_codes WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_device_codes WHERE expires_at <= $3 ORDER BY expires_at "
-            "LIMIT $2 - (SELECT so_far FROM swept) FOR UPDATE SKIP LOCKED)) RETURNING id) "
-            "SELECT (SELECT so_far FROM swept) + (SELECT count(*) FROM devices)",
-            now, rows_max, now - seconds{limits::expired_device_code_seconds});
-        if (!swept) return std::move(swept).error();
-        return postgres::read_count(*swept);
-    });
-}
+        return sql::sweep_expired(now, rows_max, [this](auto... statement) { return impl_->remove(statement...); });
+    }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 
@@ -57238,185 +57177,169 @@ inline void lock_hooks_for_counting(batch& in, const account_ref& account, std::
 
 }  // namespace postgres::detail
 
-TOLLGATE_DECL result<hook_id> postgres_store::create_hook(
-    const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<hook_id> {
-        const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
-        if (!secret) return secret.error();
-        const std::string host = delivery_host(hook.target_url);
-        postgres::detail::lock_hooks_for_counting(batch, hook.account, hook.event);
-        // This also locks an existing row, so that it is not deleted before the hook is inserted.
-        batch.add(
-            "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
-            "WHERE service = $2 AND account_id = $3 AND event = $4) "
-            "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
-            host, hook.account.service, hook.account.account, hook.event, hooks_per_event_max);
-        batch.add(
-            "INSERT INTO tollgate_hooks "
-            "(service, account_id, event, source, type, target_url, host_id, secret, created_at, secret_digest, idempotency_key) "
-            "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8, $11, $12 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
-            "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
-            hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url, *secret,
-            hook.created_at, host, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
-        auto results = impl_->database.run(batch);
-        if (!results) return hook_exists(std::move(results).error());
-        const auto id = sql::read_value<hook_id>(results->back());
-        if (!id) return id.error();
-        if (!*id) return too_many_hooks(hooks_per_event_max);
-        return **id;
-    });
-}
+namespace postgres_detail {
 
-TOLLGATE_DECL result<std::vector<hook>> postgres_store::hooks_of(const account_ref& account) noexcept {
-    return impl_->read_all(sql::to_hook(account),
-                           sql::statements::list_hooks,
-                           account.service, account.account);
-}
+/// Verbs of `hook_store`.
+struct hook_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook(
-    const service_name& service, hook_id id) noexcept {
-    if (!postgres::is_storable(service)) return std::optional<account_ref>{};
-    return impl_->read_one(sql::to_account_of(service),
-                           sql::statements::find_account_of_hook, id, service);
-}
+    result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<hook_id> {
+            const auto secret = impl_->keys.encrypt(hook.secret, hook_secret_context(hook.account));
+            if (!secret) return secret.error();
+            const std::string host = delivery_host(hook.target_url);
+            postgres::detail::lock_hooks_for_counting(batch, hook.account, hook.event);
+            // This also locks an existing row, so that it is not deleted before the hook is inserted.
+            batch.add(
+                "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE $5 > (SELECT count(*) FROM tollgate_hooks "
+                "WHERE service = $2 AND account_id = $3 AND event = $4) "
+                "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
+                host, hook.account.service, hook.account.account, hook.event, hooks_per_event_max);
+            batch.add(
+                "INSERT INTO tollgate_hooks "
+                "(service, account_id, event, source, type, target_url, host_id, secret, created_at, secret_digest, idempotency_key) "
+                "SELECT $1, $2, $3, $4, $5, $6, id, $7, $8, $11, $12 FROM tollgate_hosts WHERE name = $9 AND $10 > ("
+                "SELECT count(*) FROM tollgate_hooks WHERE service = $1 AND account_id = $2 AND event = $3) RETURNING id",
+                hook.account.service, hook.account.account, hook.event, hook.source, hook.type, hook.target_url, *secret,
+                hook.created_at, host, hooks_per_event_max, digest_of(hook.secret), hook.idempotency_key);
+            auto results = impl_->database.run(batch);
+            if (!results) return hook_exists(std::move(results).error());
+            const auto id = sql::read_value<hook_id>(results->back());
+            if (!id) return id.error();
+            if (!*id) return too_many_hooks(hooks_per_event_max);
+            return **id;
+        });
+    }
 
-TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
-    return with_batch([&](postgres::batch& batch) -> result<bool> {
-        const std::string host = delivery_host(fields.target_url);
-        postgres::detail::lock_hooks_for_counting(batch, account, fields.event);
-        // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
-        // refers to it. Deliveries store the host of their lease, so those that wait need no change.
-        batch.add(
-            "SELECT id FROM tollgate_hosts WHERE name = $1 OR id = (SELECT host_id FROM tollgate_hooks "
-            "WHERE id = $2 AND service = $3 AND account_id = $4) ORDER BY id FOR NO KEY UPDATE",
-            host, id, account.service, account.account);
-        batch.add(
-            "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE EXISTS ("
-            "SELECT FROM tollgate_hooks WHERE id = $2 AND service = $3 AND account_id = $4) "
-            "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
-            host, id, account.service, account.account);
-        batch.add(
-            "SELECT set_config('tollgate.host_before', coalesce((SELECT host_id::text FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3), ''), true)",
-            id, account.service, account.account);
-        const auto changing = batch.add(
-            "WITH found AS (SELECT id, event = $4 OR $7 > (SELECT count(*) FROM tollgate_hooks WHERE service = $2 "
-            "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
-            "FOR NO KEY UPDATE), "
-            "changed AS (UPDATE tollgate_hooks AS hooks SET event = $4, target_url = $5, "
-            "failing_since = CASE target_url WHEN $5 THEN failing_since END, "
-            "last_failure_at = CASE target_url WHEN $5 THEN last_failure_at END, "
-            "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
-            "SELECT fits FROM found",
-            id, account.service, account.account, fields.event, fields.target_url, host,
-            fields.hooks_per_event_max);
-        // The host of before, or the new one if the event does not fit.
-        batch.add(
-            "DELETE FROM tollgate_hosts AS hosts WHERE (name = $1 "
-            "OR id = nullif(current_setting('tollgate.host_before', true), '')::bigint) "
-            "AND NOT EXISTS (SELECT FROM tollgate_hooks WHERE host_id = hosts.id)",
-            host);
-        auto results = database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto fits = sql::read_value<bool>((*results)[changing]);
-        if (!fits) return fits.error();
-        if (!*fits) return false;
-        if (!**fits) return too_many_hooks(fields.hooks_per_event_max);
-        return true;
-    });
-}
+    result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            // The host's row is the lock on its deliveries.
+            batch.add(
+                "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
+                "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
+                id, account.service, account.account);
+            // Belongs to no account from now on, so that no verb finds it.
+            const auto deleting = batch.add(
+                "UPDATE tollgate_hooks SET account_id = 0, secret = '', secret_digest = NULL, idempotency_key = NULL, has_backlog = true, "
+                "ready_at = NULL "
+                "WHERE id = $1 AND service = $2 AND account_id = $3",
+                id, account.service, account.account);
+            batch.add(sql::statements::delete_secrets_of_deleted_hook, id);
+            // Ends the leases of its deliveries, also those at its former hosts. There are few among all leases.
+            batch.add(
+                "UPDATE tollgate_deliveries SET is_leased = false, lease_is_open = false WHERE state = 0 AND is_leased "
+                "AND hook_id = (SELECT id FROM tollgate_hooks WHERE id = $1 AND account_id = 0)",
+                id);
+            batch.add(
+                "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
+                "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
+                id, postgres::changed_rows_max);
+            postgres::add_removal_of_deleted_hook(batch, id);
+            auto results = impl_->database.run(batch);
+            if (!results) return std::move(results).error();
+            if ((*results)[deleting].affected() == 0) return false;
+            // Its deliveries are no longer listed or leased. If this fails, or there are more of them, `due_hooks` and sweeps remove the
+            // rest.
+            if (results->back().count() == 0)
+                static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::removed_rows_max));
+            return true;
+        });
+    }
 
-TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id,
-                                               const hook_secret_replacement& replacement) noexcept {
-    return with_batch([&](postgres::batch& batch) -> result<bool> {
-        const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
-        if (!encrypted) return encrypted.error();
-        batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
-                  account.service, account.account);
-        batch.add(
-            sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
-            digest_of(replacement.secret), replacement.replaced);
-        batch.add(
-            "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
-            "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
-            id, limits::previous_secrets_max);
-        // If the call is repeated, the hook has the secret already.
-        batch.add(
-            sql::statements::replace_secret, *encrypted, digest_of(replacement.secret), id, account.service, account.account,
-            replacement.replaced);
-        auto results = database.run(batch);
-        if (!results) return std::move(results).error();
-        return results->back().affected() > 0;
-    });
-}
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            const std::string host = delivery_host(fields.target_url);
+            postgres::detail::lock_hooks_for_counting(batch, account, fields.event);
+            // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
+            // refers to it. Deliveries store the host of their lease, so those that wait need no change.
+            batch.add(
+                "SELECT id FROM tollgate_hosts WHERE name = $1 OR id = (SELECT host_id FROM tollgate_hooks "
+                "WHERE id = $2 AND service = $3 AND account_id = $4) ORDER BY id FOR NO KEY UPDATE",
+                host, id, account.service, account.account);
+            batch.add(
+                "INSERT INTO tollgate_hosts AS hosts (name) SELECT $1 WHERE EXISTS ("
+                "SELECT FROM tollgate_hooks WHERE id = $2 AND service = $3 AND account_id = $4) "
+                "ON CONFLICT (name) DO UPDATE SET name = excluded.name",
+                host, id, account.service, account.account);
+            batch.add(
+                "SELECT set_config('tollgate.host_before', coalesce((SELECT host_id::text FROM tollgate_hooks "
+                "WHERE id = $1 AND service = $2 AND account_id = $3), ''), true)",
+                id, account.service, account.account);
+            const auto changing = batch.add(
+                "WITH found AS (SELECT id, event = $4 OR $7 > (SELECT count(*) FROM tollgate_hooks WHERE service = $2 "
+                "AND account_id = $3 AND event = $4) AS fits FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 "
+                "FOR NO KEY UPDATE), "
+                "changed AS (UPDATE tollgate_hooks AS hooks SET event = $4, target_url = $5, "
+                "failing_since = CASE target_url WHEN $5 THEN failing_since END, "
+                "last_failure_at = CASE target_url WHEN $5 THEN last_failure_at END, "
+                "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
+                "SELECT fits FROM found",
+                id, account.service, account.account, fields.event, fields.target_url, host,
+                fields.hooks_per_event_max);
+            // The host of before, or the new one if the event does not fit.
+            batch.add(
+                "DELETE FROM tollgate_hosts AS hosts WHERE (name = $1 "
+                "OR id = nullif(current_setting('tollgate.host_before', true), '')::bigint) "
+                "AND NOT EXISTS (SELECT FROM tollgate_hooks WHERE host_id = hosts.id)",
+                host);
+            auto results = impl_->database.run(batch);
+            if (!results) return std::move(results).error();
+            const auto fits = sql::read_value<bool>((*results)[changing]);
+            if (!fits) return fits.error();
+            if (!*fits) return false;
+            if (!**fits) return too_many_hooks(fields.hooks_per_event_max);
+            return true;
+        });
+    }
 
-TOLLGATE_DECL result<bool> postgres_store::change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
-    return std::visit([&](const auto& each) { return impl_->change_hook(account, id, each); }, change);
-}
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
+            const auto encrypted = impl_->keys.encrypt(replacement.secret, hook_secret_context(account));
+            if (!encrypted) return encrypted.error();
+            batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
+                      account.service, account.account);
+            batch.add(sql::statements::keep_previous_secret, replacement.old_valid_until, id, account.service, account.account,
+                      digest_of(replacement.secret), replacement.replaced);
+            batch.add(sql::statements::trim_previous_secrets, id, limits::previous_secrets_max);
+            // If the call is repeated, the hook has the secret already.
+            batch.add(sql::statements::replace_secret, *encrypted, digest_of(replacement.secret), id, account.service, account.account,
+                      replacement.replaced);
+            auto results = impl_->database.run(batch);
+            if (!results) return std::move(results).error();
+            return results->back().affected() > 0;
+        });
+    }
 
-TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        // The host's row is the lock on its deliveries.
-        batch.add(
-            "SELECT hosts.id FROM tollgate_hosts AS hosts JOIN tollgate_hooks AS hooks ON hosts.id = host_id "
-            "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR UPDATE OF hosts",
-            id, account.service, account.account);
-        // Belongs to no account from now on, so that no verb finds it.
-        const auto deleting = batch.add(
-            "UPDATE tollgate_hooks SET account_id = 0, secret = '', secret_digest = NULL, idempotency_key = NULL, has_backlog = true, "
-            "ready_at = NULL "
-            "WHERE id = $1 AND service = $2 AND account_id = $3",
-            id, account.service, account.account);
-        batch.add(
-            "DELETE FROM tollgate_hook_secrets USING tollgate_hooks AS hooks "
-            "WHERE hook_id = hooks.id AND hooks.id = $1 AND account_id = 0",
-            id);
-        // Ends the leases of its deliveries, also those at its former hosts. There are few among all leases.
-        batch.add(
-            "UPDATE tollgate_deliveries SET is_leased = false, lease_is_open = false WHERE state = 0 AND is_leased "
-            "AND hook_id = (SELECT id FROM tollgate_hooks WHERE id = $1 AND account_id = 0)",
-            id);
-        batch.add(
-            "DELETE FROM tollgate_due_notices WHERE id = ANY (ARRAY(SELECT notices.id FROM tollgate_due_notices AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE hook_id = $1 AND account_id = 0 LIMIT $2))",
-            id, postgres::changed_rows_max);
-        postgres::add_removal_of_deleted_hook(batch, id);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        if ((*results)[deleting].affected() == 0) return false;
-        // Its deliveries are no longer listed or leased. If this fails, or there are more of them, `due_hooks` and sweeps remove the rest.
-        if (results->back().count() == 0)
-            static_cast<void>(postgres::remove_deliveries_of_deleted(impl_->database, id, postgres::removed_rows_max));
-        return true;
-    });
-}
+    result<void> encrypt_hook_secrets() {
+        using postgres::statement_text;
+        const auto encrypt_table = [this](statement_text select, statement_text update) {
+            return sql::encrypt_all(
+                impl_->keys,
+                [&](std::int64_t last) {
+                    return impl_->read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(impl_->keys),
+                                           sql::reencrypted_rows_max);
+                },
+                [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
+                    return impl_->with_batch([&](postgres::batch& batch) {
+                        for (const sql::changed_secret& each : changed) batch.add(update, each.after, each.row, each.before);
+                        return impl_->database.run(batch).transform([](const postgres::results&) {});
+                    });
+                });
+        };
+        if (auto done = encrypt_table(sql::statements::list_secrets, sql::statements::reencrypt_secret); !done) return done;
+        return encrypt_table(sql::statements::list_previous_secrets, sql::statements::reencrypt_previous_secret);
+    }
 
-TOLLGATE_DECL result<void> postgres_store::impl::encrypt_hook_secrets() {
-    using postgres::statement_text;
-    const auto encrypt_table = [this](statement_text select, statement_text update) {
-        return sql::encrypt_all(
-            keys,
-            [&](std::int64_t last) {
-                return read_all(sql::to_stored_secret, select, last, sql::unchanged_prefix(keys), sql::reencrypted_rows_max);
-            },
-            [&](const std::vector<sql::changed_secret>& changed) -> result<void> {
-                postgres::row_arrays<std::int64_t, std::string, std::string> rows;
-                for (const sql::changed_secret& each : changed) rows.add(each.row, each.before, each.after);
-                return change(update, rows).transform([](bool) {});
-            });
-    };
-    if (auto done = encrypt_table(
-            sql::statements::list_secrets,
-            "UPDATE tollgate_hooks AS hooks SET secret = given.after FROM unnest($1, $2, $3) AS given (id, before, after) "
-            "WHERE hooks.id = given.id AND hooks.secret = given.before");
-        !done)
-        return done;
-    return encrypt_table(
-        sql::statements::list_previous_secrets,
-        "UPDATE tollgate_hook_secrets AS previous SET secret = given.after "
-        "FROM unnest($1, $2, $3) AS given (id, before, after) "
-        "WHERE previous.id = given.id AND previous.secret = given.before");
-}
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
+        return postgres_detail::enable_hook(*impl_, account, id, enabling);
+    }
+
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
+        return std::visit([&](const auto& each) { return change_hook(account, id, each); }, change);
+    }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 
@@ -57537,21 +57460,30 @@ inline result<std::vector<due_delivery>> read_leased(rows& listed, const secrets
 
 }  // namespace postgres::detail
 
-/// Skips hosts that another transaction has locked; their hooks stay listed.
-TOLLGATE_DECL result<std::vector<due_delivery>> postgres_store::lease(std::span<const lease_request> requests,
-                                                                      const lease_time& lease) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<due_delivery>> {
-        if (requests.empty()) return std::vector<due_delivery>{};
-        const auto at = postgres::detail::add_lease(batch, requests, lease);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        const auto previous_secrets = postgres::detail::read_previous_secrets((*results)[at.previous_secrets]);
-        if (!previous_secrets) return previous_secrets.error();
-        auto leased = postgres::detail::read_leased((*results)[at.leased], *previous_secrets);
-        if (leased) sql::decrypt_all(impl_->keys, *leased);
-        return leased;
-    });
-}
+namespace postgres_detail {
+
+/// Verbs of `outbox`.
+struct lease_verbs : verbs {
+    using verbs::verbs;
+
+    /// Skips hosts that another transaction has locked; their hooks stay listed.
+    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
+                                                                          const lease_time& lease) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<due_delivery>> {
+            if (requests.empty()) return std::vector<due_delivery>{};
+            const auto at = postgres::detail::add_lease(batch, requests, lease);
+            auto results = impl_->database.run(batch);
+            if (!results) return std::move(results).error();
+            const auto previous_secrets = postgres::detail::read_previous_secrets((*results)[at.previous_secrets]);
+            if (!previous_secrets) return previous_secrets.error();
+            auto leased = postgres::detail::read_leased((*results)[at.leased], *previous_secrets);
+            if (leased) sql::decrypt_all(impl_->keys, *leased);
+            return leased;
+        });
+    }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 
@@ -57597,105 +57529,114 @@ namespace tollgate::inline v0 {
 // `delete_hook`, which ends leases at former hosts, too. New deliveries do not need it. Other nodes are notified in the same round trip but
 // after the transaction, because transactions with NOTIFY are committed one at a time.
 
-TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed, instant now,
-                                                               std::optional<hook_id> only_to) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<std::size_t> {
-        if (only_to)
-            batch.add(
-                "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
-                "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
-                "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
-                "SELECT $2, $3, $4, $5, $6, $7 FROM found WHERE NOT is_disabled RETURNING id), "
-                "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
-                "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
-                "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
-                "SELECT is_disabled FROM found",
-                *only_to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
-        else postgres::append_event(batch, reported, seed, now);
-        batch.add_after_transaction(postgres::notify_other_nodes);
-        auto results = impl_->database.run(batch);
-        if (!results) return std::move(results).error();
-        if (!only_to) return postgres::read_count(results->front());
-        const auto is_disabled = sql::read_value<bool>(results->front());
-        if (!is_disabled) return is_disabled.error();
-        if (!*is_disabled) return std::size_t{0};
-        if (**is_disabled) return hook_is_disabled();
-        return std::size_t{1};
-    });
-}
+namespace postgres_detail {
 
-TOLLGATE_DECL result<delivery_backlog> postgres_store::backlog(instant now, std::size_t rows_max) noexcept {
-    // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread notice.
-    auto read = impl_->read_one(
-        sql::to_backlog,
-        "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 AND disabled_at IS NULL "
-        "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices JOIN tollgate_hooks AS hooks "
-        "ON hooks.id = hook_id WHERE account_id <> 0 AND disabled_at IS NULL ORDER BY notices.id LIMIT $2) AS first "
-        "WHERE due_at <= $1) "
-        "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
-        "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
-        "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
-        "AS first FROM ready) AS firsts WHERE first <= $1)",
-        now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
-    if (!read) return std::move(read).error();
-    return read->value_or(delivery_backlog{});
-}
+/// Verbs of `outbox`, `shared_outbox` and `backlog_source`.
+struct outbox_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    return impl_->with_batch([&](postgres::batch& request) -> result<due_hook_page> {
-        request.add(
-            // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
-            "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
-            "(SELECT id AS hook_id, 0::bigint AS due_at FROM tollgate_hooks WHERE ready_at > $4 ORDER BY ready_at LIMIT $2) UNION ALL "
-            "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
-            "ORDER BY ready_at, id LIMIT $2) UNION ALL "
-            "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
-            "JOIN tollgate_hooks AS of_notice ON of_notice.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $3) AS first "
-            "WHERE due_at <= $1 OR due_at > $4)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = due.hook_id "
-            "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
-            now, rows_max, postgres::notices_max, latest_due(now));
-        request.add(
-            "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1 AND ready_at <= $3), "
-            "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
-            "WHERE due_at > $1 AND due_at <= $3), "
-            "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices AS notices "
-            "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id OFFSET $2 LIMIT 1) AS more), "
-            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id <> 0), "
-            "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)",
-            now, postgres::notices_max, latest_due(now));
-        auto response = impl_->database.run(request, postgres::repeat::allowed);
-        if (!response) return std::move(response).error();
-        auto hooks =
-            sql::read_all(response->front(), [](hook_id id, const service_name& service, account_id account, std::string& target_url) {
-                return due_hook{id, {service, account}, std::move(target_url)};
-            });
-        if (!hooks) return std::move(hooks).error();
-        due_hook_page page{.hooks = *std::move(hooks)};
-        const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool, bool>();
-        if (!row) return row.error();
-        const auto& [ready_at, notice_at, has_more_notices, has_held, has_deleted] = *row;
-        bool has_worked = false;
-        if ((has_held || has_deleted) && tollgate::detail::boot_now() >= impl_->work_at.load()) {
-            auto done = has_held ? postgres::detail::release_held(impl_->database, now) : result<bool>{false};
-            if (has_deleted) {
-                auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
-                if (!removed) done = std::move(removed).error();
-                else if (*removed > 0 && done) done = true;
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                     std::optional<hook_id> only_to = {}) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<std::size_t> {
+            if (only_to)
+                batch.add(
+                    "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+                    "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
+                    "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+                    "SELECT $2, $3, $4, $5, $6, $7 FROM found WHERE NOT is_disabled RETURNING id), "
+                    "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+                    "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
+                    "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
+                    "SELECT is_disabled FROM found",
+                    *only_to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
+            else postgres::append_event(batch, reported, seed, now);
+            batch.add_after_transaction(postgres::notify_other_nodes);
+            auto results = impl_->database.run(batch);
+            if (!results) return std::move(results).error();
+            if (!only_to) return postgres::read_count(results->front());
+            const auto is_disabled = sql::read_value<bool>(results->front());
+            if (!is_disabled) return is_disabled.error();
+            if (!*is_disabled) return std::size_t{0};
+            if (**is_disabled) return hook_is_disabled();
+            return std::size_t{1};
+        });
+    }
+
+    result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept {
+        // Reads only hooks that may have due deliveries: those that are ready, or whose host is full, and those named by an unread notice.
+        auto read = impl_->read_one(
+            sql::to_backlog,
+            "WITH ready AS (SELECT id FROM tollgate_hooks WHERE ready_at <= $3 AND account_id <> 0 AND disabled_at IS NULL "
+            "UNION SELECT hook_id FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices JOIN tollgate_hooks AS hooks "
+            "ON hooks.id = hook_id WHERE account_id <> 0 AND disabled_at IS NULL ORDER BY notices.id LIMIT $2) AS first "
+            "WHERE due_at <= $1) "
+            "SELECT (SELECT count(*) FROM (SELECT FROM ready JOIN tollgate_deliveries ON hook_id = ready.id "
+            "WHERE state = 0 AND at <= $1 LIMIT $2) AS due), "
+            "(SELECT min(first) FROM (SELECT (SELECT min(at) FROM tollgate_deliveries WHERE hook_id = ready.id AND state = 0) "
+            "AS first FROM ready) AS firsts WHERE first <= $1)",
+            now, rows_max, now + seconds{limits::full_host_retry_seconds_max});
+        if (!read) return std::move(read).error();
+        return read->value_or(delivery_backlog{});
+    }
+
+    result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
+        return impl_->with_batch([&](postgres::batch& request) -> result<due_hook_page> {
+            request.add(
+                // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+                "SELECT hooks.id, service, account_id, target_url FROM (SELECT hook_id, min(due_at) AS due_at FROM ("
+                "(SELECT id AS hook_id, 0::bigint AS due_at FROM tollgate_hooks WHERE ready_at > $4 ORDER BY ready_at LIMIT $2) UNION ALL "
+                "(SELECT id AS hook_id, ready_at AS due_at FROM tollgate_hooks WHERE ready_at <= $1 "
+                "ORDER BY ready_at, id LIMIT $2) UNION ALL "
+                "(SELECT hook_id, due_at FROM (SELECT hook_id, due_at FROM tollgate_due_notices AS notices "
+                "JOIN tollgate_hooks AS of_notice ON of_notice.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $3) AS first "
+                "WHERE due_at <= $1 OR due_at > $4)) AS listed GROUP BY hook_id) AS due JOIN tollgate_hooks AS hooks ON hooks.id = "
+                "due.hook_id "
+                "WHERE account_id <> 0 ORDER BY due.due_at, hooks.id LIMIT $2",
+                now, rows_max, postgres::notices_max, latest_due(now));
+            request.add(
+                "SELECT (SELECT min(ready_at) FROM tollgate_hooks WHERE ready_at > $1 AND ready_at <= $3), "
+                "(SELECT min(due_at) FROM (SELECT due_at FROM tollgate_due_notices AS notices "
+                "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id LIMIT $2) AS first "
+                "WHERE due_at > $1 AND due_at <= $3), "
+                "EXISTS (SELECT FROM (SELECT FROM tollgate_due_notices AS notices "
+                "JOIN tollgate_hooks AS hooks ON hooks.id = hook_id WHERE account_id <> 0 ORDER BY notices.id OFFSET $2 LIMIT 1) AS more), "
+                "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id <> 0), "
+                "EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0)",
+                now, postgres::notices_max, latest_due(now));
+            auto response = impl_->database.run(request, postgres::repeat::allowed);
+            if (!response) return std::move(response).error();
+            auto hooks = sql::read_all(response->front(), sql::to_due_hook);
+            if (!hooks) return std::move(hooks).error();
+            due_hook_page page{.hooks = *std::move(hooks)};
+            const auto row = response->back().only<std::optional<instant>, std::optional<instant>, bool, bool, bool>();
+            if (!row) return row.error();
+            const auto& [ready_at, notice_at, has_more_notices, has_held, has_deleted] = *row;
+            bool has_worked = false;
+            if ((has_held || has_deleted) && tollgate::detail::boot_now() >= impl_->work_at.load()) {
+                auto done = has_held ? postgres::detail::release_held(impl_->database, now) : result<bool>{false};
+                if (has_deleted) {
+                    auto removed = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, postgres::removed_rows_max);
+                    if (!removed) done = std::move(removed).error();
+                    else if (*removed > 0 && done) done = true;
+                }
+                // If another transaction has locked the rows, the next call tries again.
+                has_worked = done.value_or(false);
+                if (!done) {  // the hooks of others do not wait for it
+                    page.problem = std::move(done).error();
+                    impl_->work_at = tollgate::detail::boot_now() + seconds{10};
+                }
             }
-            // If another transaction has locked the rows, the next call tries again.
-            has_worked = done.value_or(false);
-            if (!done) {  // the hooks of others do not wait for it
-                page.problem = std::move(done).error();
-                impl_->work_at = tollgate::detail::boot_now() + seconds{10};
-            }
-        }
-        if (has_worked || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
-        else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
-        else page.next_at = ready_at ? ready_at : notice_at;
-        return page;
-    });
-}
+            if (has_worked || has_more_notices || page.hooks.size() >= rows_max) page.next_at = now;
+            else if (ready_at && notice_at) page.next_at = (std::min)(*ready_at, *notice_at);
+            else page.next_at = ready_at ? ready_at : notice_at;
+            return page;
+        });
+    }
+
+    [[nodiscard]] std::optional<std::uint64_t> changes_seen() const noexcept { return impl_->listener.changes_seen(); }
+};
+
+}  // namespace postgres_detail
 
 }  // namespace tollgate
 
@@ -57705,124 +57646,43 @@ TOLLGATE_DECL result<due_hook_page> postgres_store::due_hooks(instant now, std::
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_PERSONAL_TOKENS_IPP
 #define TOLLGATE_STORE_DETAIL_POSTGRES_PERSONAL_TOKENS_IPP
 
-namespace tollgate::inline v0 {
+namespace tollgate::inline v0::postgres_detail {
 
-TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& token,
-                                                                     std::size_t tokens_per_user_max) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<token_id> {
-        postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
-        const auto existing = batch.add(
-            sql::statements::find_repeated_personal_token,
-            token.username, token.user, token.secret_digest);
-        batch.add(
-            "INSERT INTO tollgate_personal_tokens "
-            "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
-            "SELECT $1, $2, $3, $4, $5, $6, $7 "
-            "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) AND NOT EXISTS (SELECT "
-            "FROM tollgate_personal_tokens WHERE username = $2 AND user_id = $1 AND secret_digest = $3) RETURNING id",
-            token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
-            token.expires_at, tokens_per_user_max);
-        auto results = impl_->database.run(batch);
-        if (!results) return personal_token_exists(std::move(results).error());
-        const bool is_repeated = (*results)[existing].count() > 0;
-        const auto id = sql::read_value<token_id>(is_repeated ? (*results)[existing] : results->back());
-        if (!id) return id.error();
-        if (!*id) return too_many_personal_tokens(tokens_per_user_max);
-        impl_->changes->forget_key(impl_->personal_tokens.hash_of(token.username));
-        return **id;
-    });
-}
+/// Verbs of `token_store`.
+struct personal_token_verbs : verbs {
+    using verbs::verbs;
 
-TOLLGATE_DECL result<std::vector<personal_token>> postgres_store::personal_tokens_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_personal_token(user),
-                           sql::statements::list_personal_tokens,
-                           user);
-}
+    result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<token_id> {
+            postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
+            const auto existing = batch.add(sql::statements::find_repeated_personal_token, token.username, token.user, token.secret_digest);
+            batch.add(sql::statements::insert_personal_token, token.user, token.username, token.secret_digest, token.description,
+                      token.scopes, token.created_at, token.expires_at, tokens_per_user_max);
+            auto results = impl_->database.run(batch);
+            if (!results) return personal_token_exists(std::move(results).error());
+            const bool is_repeated = (*results)[existing].count() > 0;
+            const auto id = sql::read_value<token_id>(is_repeated ? (*results)[existing] : results->back());
+            if (!id) return id.error();
+            if (!*id) return too_many_personal_tokens(tokens_per_user_max);
+            impl_->changes->forget_key(impl_->personal_tokens.hash_of(token.username));
+            return **id;
+        });
+    }
 
-TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, token_id id,
-                                                                const personal_token_renewal& renewed) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute(
-            sql::statements::renew_personal_token,
-            renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget(user);
-        return done->affected() > 0;
-    });
-}
+    result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept {
+        return detail::without_exceptions([&]() -> result<bool> {
+            auto done = impl_->database.execute(sql::statements::renew_personal_token, renewed.secret_digest, renewed.created_at,
+                                                renewed.expires_at, id, user, renewed.replaced);
+            if (!done) return impl_->forget_all_after(std::move(done).error());
+            impl_->changes->forget(user);
+            return done->affected() > 0;
+        });
+    }
+};
 
-}  // namespace tollgate
+}  // namespace tollgate::postgres_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_PERSONAL_TOKENS_IPP
-
-// <tollgate/store/detail/postgres/sessions.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
-#define TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL result<void> postgres_store::create_session(const stored_session& session) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
-        batch.add(
-            sql::statements::insert_session,
-            session.cookie_digest, session.user, session.login, session.created_at, session.last_seen_at,
-            session.signed_in_from, session.user_agent);
-        batch.add(
-            "DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY(SELECT cookie_digest FROM tollgate_sessions "
-            "WHERE user_id = $1 AND cookie_digest <> $2 ORDER BY last_seen_at DESC OFFSET $3))",
-            session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
-        auto done = impl_->database.run(batch);
-        if (!done) return std::move(done).error();
-        if (done->front().affected() == 0) return session_exists();
-        return {};
-    });
-}
-
-TOLLGATE_DECL result<std::optional<stored_session>> postgres_store::find_session(const digest& cookie) noexcept {
-    return impl_->read_one(sql::to_session,
-                           sql::statements::find_session,
-                           cookie);
-}
-
-TOLLGATE_DECL result<void> postgres_store::touch_session(const digest& cookie, instant now) noexcept {
-    return impl_->change(sql::statements::touch_session, now, cookie).transform([](bool) {});
-}
-
-TOLLGATE_DECL result<std::vector<stored_session>> postgres_store::sessions_of(user_id user) noexcept {
-    return impl_->read_all(sql::to_session,
-                           sql::statements::list_sessions,
-                           user);
-}
-
-TOLLGATE_DECL result<bool> postgres_store::end_sessions(const session_selection& ended) noexcept {
-    if (const auto* const cookie = std::get_if<digest>(&ended))
-        return impl_->change(sql::statements::end_session, *cookie);
-    const auto& of = std::get<sessions_of_user>(ended);
-    return impl_->change(sql::statements::end_sessions_of_user, of.user, of.except);
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
-    return detail::without_exceptions([&]() -> result<std::size_t> {
-        // Nodes that sweep at the same time take different rows.
-        auto swept = database.execute(
-            "WITH over AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
-            "SELECT cookie_digest FROM tollgate_sessions WHERE created_at < $1 ORDER BY created_at LIMIT $3 "
-            "FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest), "
-            "idle AS (DELETE FROM tollgate_sessions WHERE cookie_digest = ANY (ARRAY("
-            "SELECT cookie_digest FROM tollgate_sessions WHERE last_seen_at < $2 AND created_at >= $1 ORDER BY "
-            "last_seen_at "
-            "LIMIT $3 - (SELECT count(*) FROM over) FOR UPDATE SKIP LOCKED)) RETURNING cookie_digest) "
-            "SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM idle)",
-            ends.created_before, ends.seen_before, rows_max);
-        if (!swept) return std::move(swept).error();
-        return postgres::read_count(*swept);
-    });
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
 
 // <tollgate/store/detail/postgres/schema.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SCHEMA_HPP
@@ -57835,18 +57695,7 @@ inline constexpr std::string_view store_component = "store";
 
 /// The steps of the store's tables.
 ///
-/// SQLite and PostgreSQL have the same tables and columns, so that most statements have one text (`sql/statements.hpp`). Times are
-/// milliseconds since 1970.
-///
-/// A deleted hook belongs to no account (account_id 0) until its deliveries are removed. Access tokens may refer to an application without
-/// a row, an integrator's own, so they have no foreign key. In a code, `refresh_token_id` is set when it is redeemed and identifies the
-/// token made from it; that token may have been deleted, so it is not a foreign key either. `expires_at` is then the time of the
-/// redemption. A refresh token that is replaced keeps its row, so that access tokens and codes need not follow. The token before it, and
-/// what its successor was derived from, answer a client that lost the response. Those before are known by their family alone.
-///
-/// `at` of a delivery is the time until which it waits (state 0) or is leased, or since when it has been delivered (1), given up (2) or
-/// held (3). An expired lease stays open until another worker leases the delivery. `ready_at` of a hook is when it may have a due delivery;
-/// NULL if nothing waits.
+/// SQLite has the same tables and columns; its schema (`sqlite/schema.hpp`) says what they contain.
 ///
 /// The times are those of the server's clock. Ids come from sequences, which never return a number twice. Texts that are looked up are
 /// compared bytewise (COLLATE "C"): an index in a language's order becomes invalid when the system's collation changes.
@@ -58155,14 +58004,72 @@ inline constexpr std::array<std::string_view, 46> store_objects{
 
 #endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SCHEMA_HPP
 
+// <tollgate/store/detail/postgres/sessions.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
+#define TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
+
+namespace tollgate::inline v0::postgres_detail {
+
+/// Verbs of `session_store`.
+struct session_verbs : verbs {
+    using verbs::verbs;
+
+    result<void> create_session(const stored_session& session) noexcept {
+        return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
+            // Of a session that exists, nothing is changed: the call is repeated, or a conflict.
+            batch.add(sql::statements::insert_session, session.cookie_digest, session.user, session.login, session.created_at,
+                      session.last_seen_at, session.signed_in_from, session.user_agent);
+            batch.add(sql::statements::trim_sessions, session.user, session.cookie_digest, limits::sessions_per_user_max - 1);
+            auto done = impl_->database.run(batch);
+            if (!done) return std::move(done).error();
+            if (done->front().affected() == 0) return session_exists();
+            return {};
+        });
+    }
+
+    result<std::size_t> sweep_sessions(const session_ends& ends, std::size_t rows_max) noexcept {
+        // Nodes that sweep at the same time take different rows.
+        return sql::sweep_sessions(ends, rows_max, [this](auto... statement) { return impl_->remove(statement...); });
+    }
+};
+
+}  // namespace tollgate::postgres_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_POSTGRES_SESSIONS_IPP
+
 // <tollgate/store/postgres.ipp>
 #ifndef TOLLGATE_STORE_POSTGRES_IPP
 #define TOLLGATE_STORE_POSTGRES_IPP
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open_impl(
-    const std::string& connection_string, const postgres_settings& settings) {
+namespace postgres_detail {
+
+/// A base, so that the state exists before the verbs, which use it.
+struct opened_state {
+    store_state state;
+};
+
+/// What a `postgres_store` refers to: its state, and the verbs of all contracts.
+class store : public opened_state,
+              public sql::shared_verbs<store_state>, public access_token_verbs, public application_verbs, public completion_verbs,
+              public credential_verbs, public delivery_verbs, public device_code_verbs, public grant_verbs, public hook_verbs,
+              public lease_verbs, public outbox_verbs, public personal_token_verbs, public session_verbs {
+public:
+    store(postgres_database opened, const postgres_settings& settings)
+        : opened_state{{std::move(opened), settings}},
+          shared_verbs{state}, access_token_verbs{state}, application_verbs{state}, completion_verbs{state},
+          credential_verbs{state}, delivery_verbs{state}, device_code_verbs{state}, grant_verbs{state}, hook_verbs{state},
+          lease_verbs{state}, outbox_verbs{state}, personal_token_verbs{state}, session_verbs{state} {}
+
+    result<std::size_t> sweep(const sweep_request& request) noexcept { return sql::sweep(*this, request); }
+
+    [[nodiscard]] postgres_clock clock() const noexcept { return postgres_clock{state.database.clock()}; }
+};
+
+static_assert(sql::complete_store<store>);
+
+inline result<std::shared_ptr<store>> open_store(const std::string& connection_string, const postgres_settings& settings) {
     constexpr std::size_t for_lookups = 2;  // one for either kind of token
     const postgres_database_settings database_settings{
         .connections_max = settings.connections_max,
@@ -58176,37 +58083,32 @@ TOLLGATE_DECL result<std::unique_ptr<postgres_store::impl>> postgres_store::open
     if (!opened) return std::move(opened).error();
     if (auto done = opened->migrate(postgres::store_component, postgres::store_steps); !done)
         return std::move(done).error();
-    auto created = std::make_unique<impl>(*std::move(opened), settings);
+    auto created = std::make_shared<store>(*std::move(opened), settings);
     // An invalid query is reported now, not by the first request.
     if (!settings.owner_query.empty())
-        if (auto tried = created->database.query(created->lookup.personal(), std::vector<token_username>{}); !tried)
+        if (auto tried = created->state.database.query(created->state.lookup.personal(), std::vector<token_username>{}); !tried)
             return std::move(tried).error();
     if (settings.hook_secret_keys)
         if (auto done = created->encrypt_hook_secrets(); !done) return std::move(done).error();
     return created;
 }
 
-TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings) {
-    auto opened = open_impl(connection_string, settings);
-    if (!opened) throw store_error{opened.error().log_text()};
-    impl_ = *std::move(opened);
-}
+}  // namespace postgres_detail
+
+TOLLGATE_DECL postgres_store::postgres_store(const std::string& connection_string, const postgres_settings& settings)
+    : postgres_store{detail::value_or_throw(postgres_detail::open_store(connection_string, settings))} {}
 
 TOLLGATE_DECL result<postgres_store> postgres_store::open(const std::string& connection_string,
                                                           const postgres_settings& settings) noexcept {
     return detail::without_exceptions([&]() -> result<postgres_store> {
-        auto opened = open_impl(connection_string, settings);
+        auto opened = postgres_detail::open_store(connection_string, settings);
         if (!opened) return std::move(opened).error();
         return postgres_store{*std::move(opened)};
     });
 }
 
 TOLLGATE_DECL result<any_store> postgres_store::open_any(const std::string& connection_string, const postgres_settings& settings) noexcept {
-    return detail::without_exceptions([&]() -> result<any_store> {
-        auto opened = open_impl(connection_string, settings);
-        if (!opened) return std::move(opened).error();
-        return any_store{std::make_shared<postgres_store>(postgres_store{*std::move(opened)})};
-    });
+    return open(connection_string, settings).transform([](const postgres_store& opened) -> any_store { return opened; });
 }
 
 TOLLGATE_DECL result<schema_status> postgres_store::check_schema(const std::string& connection_string,
@@ -58220,37 +58122,12 @@ TOLLGATE_DECL result<schema_status> postgres_store::check_schema(const std::stri
     });
 }
 
-TOLLGATE_DECL postgres_store::postgres_store(std::unique_ptr<impl> opened) noexcept : impl_{std::move(opened)} {}
-TOLLGATE_DECL postgres_store::postgres_store(postgres_store&&) noexcept = default;
-TOLLGATE_DECL postgres_store& postgres_store::operator=(postgres_store&&) noexcept = default;
-TOLLGATE_DECL postgres_store::~postgres_store() = default;
+TOLLGATE_DECL postgres_store::postgres_store(std::shared_ptr<postgres_detail::store> opened) noexcept
+    : any_store{opened}, store_{std::move(opened)} {}
 
-TOLLGATE_DECL postgres_clock postgres_store::clock() const noexcept {
-    return postgres_clock{impl_->database.clock()};
-}
+TOLLGATE_DECL postgres_clock postgres_store::clock() const noexcept { return store_->clock(); }
 
-TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& postgres_store::changes() const noexcept {
-    return impl_->changes;
-}
-
-TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const noexcept {
-    return impl_->listener.changes_seen();
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep(const sweep_request& request) noexcept {
-    return detail::sweep_kinds(
-        request, [&](instant now, std::size_t rows_max) { return impl_->sweep_expired(now, rows_max); },
-        [&](instant registered_before, std::size_t rows_max) { return impl_->sweep_unowned(registered_before, rows_max); },
-        [&](instant ended_before, std::size_t rows_max) { return impl_->sweep_deliveries(ended_before, rows_max); },
-        [&](const session_ends& ends, std::size_t rows_max) { return impl_->sweep_sessions(ends, rows_max); });
-}
-
-TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {
-    auto statistics = impl_->database.statistics();
-    statistics.cache_hits = impl_->personal_tokens.hits() + impl_->access_tokens.hits();
-    statistics.cache_misses = impl_->personal_tokens.misses() + impl_->access_tokens.misses();
-    return statistics;
-}
+TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& postgres_store::changes() const noexcept { return store_->state.changes; }
 
 }  // namespace tollgate
 
@@ -59930,11 +59807,7 @@ result<std::size_t> remove_in_steps(postgres_database& on, std::size_t rows_max,
 
 TOLLGATE_DECL result<std::size_t> remove_ended_before(postgres_database& on, instant then, std::size_t rows_max) {
     return detail::remove_in_steps(on, rows_max, [&](batch& to, std::size_t count) {
-        to.add(
-            "SELECT deliveries.id, events.id FROM tollgate_deliveries AS deliveries "
-            "JOIN tollgate_events AS events ON events.id = event_id WHERE state <> 0 AND at < $1 ORDER BY at LIMIT $2 "
-            "FOR UPDATE OF deliveries, events SKIP LOCKED",
-            then, count);
+        to.add(sql::statements::list_ended_deliveries, then, count);
     });
 }
 

@@ -57,6 +57,13 @@ inline result<std::shared_ptr<store>> open_store(const std::string& path, const 
         return std::move(done).error();
     }
     auto created = std::make_shared<store>(*std::move(opened), settings);
+    const auto check_objects = [](sqlite::database& on) {
+        return sqlite::expect_objects(on, sqlite::store_component, sqlite::store_objects);
+    };
+    if (auto complete = created->state.database.read(check_objects); !complete) {
+        complete.error().cause += ": " + path;
+        return std::move(complete).error();
+    }
     // An invalid query is reported now, not by the first request. What it returns of a user matters to that user's requests only.
     if (!created->state.owner_query.empty()) {
         const auto query = sql::statement_text::composed(created->state.owner_query);

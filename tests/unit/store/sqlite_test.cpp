@@ -416,6 +416,18 @@ TEST_CASE("a row of an unexpected type is an error") {
     CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET user_id = 'text'"));
 }
 
+TEST_CASE("a store without one of its tables or indexes is refused, and the error names both") {
+    for (const std::string object : {"INDEX tollgate_personal_tokens_credentials", "TABLE tollgate_sessions"}) {
+        CAPTURE(object);
+        files files;
+        const auto path = files.next();
+        { sqlite_store created{path}; }
+        const std::string drop = "DROP " + object;
+        REQUIRE(sqlite::database::open(path)->run(sqlite::statement_text::composed(drop)));
+        CHECK_THROWS_WITH(sqlite_store{path}, Catch::Contains("lack " + object.substr(6)) && Catch::Contains(path));
+    }
+}
+
 TEST_CASE("a store of a later release is not changed, and the error names the file") {
     files files;
     const auto path = files.next();

@@ -26,6 +26,13 @@ TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std
 /// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
 TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
 
+/// Returns the first of these tables and indexes that the file lacks; empty if it has all.
+[[nodiscard]] TOLLGATE_DECL result<std::string_view> find_missing(database& on, std::span<const std::string_view> objects);
+
+/// An error if the file lacks one of these tables and indexes, although its version is right.
+[[nodiscard]] TOLLGATE_DECL result<void> expect_objects(database& on, std::string_view component,
+                                                        std::span<const std::string_view> objects);
+
 /// The version of the tables in a file, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing;
 /// version 0 if there is no file.
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,

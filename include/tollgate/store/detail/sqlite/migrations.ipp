@@ -71,6 +71,24 @@ TOLLGATE_DECL result<void> expect_migrated(
                           ", and this release needs version " + std::to_string(steps.size()) + ".");
 }
 
+TOLLGATE_DECL result<std::string_view> find_missing(database& on, std::span<const std::string_view> objects) {
+    for (const std::string_view each : objects) {
+        const auto exists =
+            sql::read_value<bool>(on.prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE)", each));
+        if (!exists) return exists.error();
+        if (!exists->value_or(false)) return each;
+    }
+    return std::string_view{};
+}
+
+TOLLGATE_DECL result<void> expect_objects(database& on, std::string_view component, std::span<const std::string_view> objects) {
+    const auto missing = find_missing(on, objects);
+    if (!missing) return missing.error();
+    if (missing->empty()) return {};
+    return internal_error("The tables of \"" + std::string{component} + "\" lack " + std::string{*missing} +
+                          ": they were made by a build that was never released, or damaged. Start with a new database, or a backup.");
+}
+
 TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
                                                        std::string_view component, std::span<const statement_text> steps,
                                                        std::span<const std::string_view> objects) {
@@ -85,14 +103,9 @@ TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, 
     if (!version) return version.error();
     auto found = status(*version);
     if (found.version != found.newest) return found;
-    for (const std::string_view each : objects) {
-        const auto exists =
-            sql::read_value<bool>(on->prepare("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE)", each));
-        if (!exists) return exists.error();
-        if (exists->value_or(false)) continue;
-        found.missing = each;
-        break;
-    }
+    const auto missing = find_missing(*on, objects);
+    if (!missing) return missing.error();
+    found.missing = *missing;
     return found;
 }
 
