@@ -10110,7 +10110,7 @@ struct authentication {
     bool use_is_due = false;               ///< the use of the token has yet to be recorded
     std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
     presented_token token;                 ///< set if that one is a token authenticator
-    std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
+    std::optional<tollgate::caller> caller;  ///< the user; empty for an application
     std::optional<error> failure;            ///< set exactly if failed
 
     void fail(error reason) noexcept {
@@ -10215,12 +10215,7 @@ struct observed_request {
     /// The `X-Request-Id` of the response.
     [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
 
-    /// At its end: adds `X-Request-Id` and the caller to the response, and reports request and response.
-    void finish(const policies& by, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
-        http::add_request_id(response, id());
-        report_end(by, response, caller, oauth);
-    }
-    /// Reports request and response at the end of a request whose response already has `X-Request-Id`.
+    /// Reports request and response at the end.
     void report_end(const policies& by, http::response& response, const caller* caller,
                     const oauth_outcome& oauth = {}) const noexcept {
         if (caller != nullptr) response.set_user(caller->user);
@@ -11114,7 +11109,7 @@ struct response_form {
 struct step {
     http::work_kind work = http::work_kind::other;
     result<progress> (*run)(row_call&) = nullptr;
-    bool acts = false;  ///< it changes something, and other steps follow: the caller is not checked again after it
+    bool decides = false;  ///< it looks up what allows the request: if time passes before the endpoint acts, the first such step runs again
 };
 
 struct row {
@@ -11138,6 +11133,8 @@ struct kept_data {
     virtual ~kept_data() = default;
     /// What observers get to know of an OAuth request.
     [[nodiscard]] virtual oauth_outcome outcome() const noexcept { return {}; }
+    /// Forgets what steps with `decides` have looked up.
+    virtual void forget() noexcept {}
 };
 
 /// A group of paths with their rows.
@@ -11153,8 +11150,8 @@ public:
     /// Finds the row of a request, which may be one for an unknown path: sets `row` and `pattern`, and where the request has no endpoint
     /// also `no_row` and `allowed`.
     virtual void find_row(row_call& call) const = 0;
-    /// Returns the row of requests without a path of this part, and of those whose User-Agent is refused.
-    [[nodiscard]] virtual const row& unknown_row() const noexcept = 0;
+    /// Returns the settings of the part.
+    [[nodiscard]] virtual const account_service_settings& settings() const noexcept = 0;
     /// Responds to a request that the server refused. Never waits.
     virtual void refuse(const http::refusal& refused, http::response& response) const = 0;
     /// Returns true if a request may have to wait.
@@ -11175,15 +11172,15 @@ struct request_state {
     bool is_cross_site = false;  ///< a form that another site sent
     bool has_waited = false;     ///< for its body or a worker
     bool has_body = false;       ///< the body has been read
-    bool has_acted = false;      ///< a step has changed something
+    bool has_acted = false;      ///< a step has changed something, so that the request is not judged again
     std::uint8_t repeated = 0;  ///< number of repeated judgements
     std::uint8_t step = 0;      ///< index of the next step
     const pipeline::part* part = nullptr;
     const pipeline::row* row = nullptr;
     std::string_view pattern;   ///< the path in logs and metrics; empty for an unknown path
     request_start start;
-    instant now;
-    instant judged_at;  ///< when the caller was found; valid if there is a caller
+    instant now;        ///< when the head arrived, or when the request was judged again
+    instant judged_at;  ///< when the caller was found
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;       ///< the caller's, if it is not the default
@@ -11292,13 +11289,12 @@ made_by(Make) -> made_by<Make>;
 
 /// Returns the key under which a request counts: its caller, with any token, or otherwise the client's address.
 [[nodiscard]] inline limit_key limit_key_of(const request_state& state) noexcept {
-    if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);
-    return limit_key::of(state.auth.caller->user);
+    return state.auth.caller ? limit_key::of(state.auth.caller->user) : limit_key::of(state.client);
 }
 
 /// The quota of `limit_key_of`.
 [[nodiscard]] inline const quota& quota_of(const account_service_settings& settings, const request_state& state) noexcept {
-    if (state.auth.state != auth_state::authenticated) return settings.anonymous_quota;
+    if (!state.auth.caller) return settings.anonymous_quota;
     return state.own_quota ? *state.own_quota : settings.user_quota;
 }
 
@@ -11398,6 +11394,108 @@ inline void relocate_captures(const http::request& request, request_state& state
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_STAGES_HPP
 
+// <tollgate/pipeline/detail/api_definition.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+
+namespace tollgate::inline v0::pipeline {
+
+/// A protected resource of an API (RFC 9728): the API itself, or a group of its routes.
+struct protected_resource {
+    std::string path;  ///< below the base URL; empty: the API itself
+    std::string url;
+    resource_id id;
+    std::string metadata_path;  ///< the path of its metadata at the origin of the API
+    std::string challenge;      ///< what its Bearer challenges name; empty without an authorization server
+    std::string metadata;       ///< the JSON document; empty without an authorization server
+};
+
+/// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
+struct api_definition {
+    /// Throws std::invalid_argument, as the constructor of `account_api` does.
+    TOLLGATE_COLD api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store);
+
+    account_service_settings settings;
+    route_table routes;
+    std::vector<route_pattern> patterns;  ///< patterns of the routes, as views
+    std::vector<protected_resource> resources;       ///< the first one is the API itself
+    std::vector<std::uint8_t> resource_of_route;     ///< an index of `resources` for each route
+    std::string root;                     ///< the path of the base URL
+    std::string documentation_url;        ///< URL that Error objects link to
+    std::string openapi;                  ///< empty without a route that describes the API
+
+    /// Returns the resource that a route belongs to.
+    [[nodiscard]] const protected_resource& resource_of(std::size_t route) const noexcept {
+        return resources[resource_of_route[route]];
+    }
+    /// Returns the resource whose metadata a request names, or null if there is none. Metadata belongs to the origin of the API: at the
+    /// host of pages and OAuth, where it is another one, there is none.
+    [[nodiscard]] const protected_resource* find_metadata(const http::request& request) const noexcept {
+        return request.target.path.starts_with(resource_metadata_root) ? find_resource_metadata(request) : nullptr;
+    }
+
+    static constexpr std::string_view resource_metadata_root = "/.well-known/oauth-protected-resource";
+
+private:
+    TOLLGATE_COLD void add_resources();
+    TOLLGATE_COLD void add_resource(const std::string& path, std::string_view scopes);
+    [[nodiscard]] TOLLGATE_COLD const protected_resource* find_resource_metadata(const http::request& request) const noexcept;
+
+    std::string other_host_;  // the host of pages and OAuth, if it is not that of the API
+};
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
+
+// <tollgate/pipeline/detail/write_rejection.hpp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+
+/// The responses to requests that are not accepted.
+namespace tollgate::inline v0::pipeline {
+
+/// The response to a request that a stage rejects, without the fields that every response has.
+TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
+                                   const request_state& state, const api_definition& api,
+                                   std::span<const authenticator_ref> authenticators);
+
+/// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
+                                      std::span<const authenticator_ref> authenticators);
+
+/// The functions of a row whose responses are Error objects, and which counts each request against its address: of requests without a
+/// User-Agent, and of those whose row could not be looked up.
+struct error_object_rules {
+    static TOLLGATE_COLD progress count(row_call& call);
+    static constexpr limit_rule every_request{&count};
+
+    static TOLLGATE_COLD void reject(row_call& call, const rejection& reason);
+    static TOLLGATE_COLD void fail(row_call& call, const error& failure);
+    static TOLLGATE_COLD void add_fields(row_call& call);
+    static constexpr response_form form{&reject, &fail, &add_fields};
+};
+inline constexpr row refused_row{.limit = &error_object_rules::every_request, .form = &error_object_rules::form};
+
+/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
+template <class Settings>
+[[gnu::cold]] void respond_refusal(const policies& by, const Settings& settings, std::string_view documentation_url,
+                                   const http::refusal& refusal, http::response& response) {
+    const auto client = client_of(refusal, settings);
+    const auto now = by.clock().now();
+    const auto limit = peek_or_unused(by.limiter(), limit_key::of(client), settings.anonymous_quota, now);
+    http::add_retry_after(response, refusal.status);
+    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
+    add_rate_limit_fields(response, limit);
+    add_transport_security(response, settings.auth_url);
+    http::add_cors_fields(settings.cors_origins, refusal, response);
+    finish_refusal(by, refusal, client, response);
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
+
 // <tollgate/pipeline/judge.hpp>
 #ifndef TOLLGATE_PIPELINE_JUDGE_HPP
 #define TOLLGATE_PIPELINE_JUDGE_HPP
@@ -11426,14 +11524,15 @@ inline constexpr int repeated_judgements_max = 2;
 /// kind of work and returns `needs_worker`. The next call, on a worker, continues at that stage. The worker waits for nothing else: a
 /// stage that must wait for another kind returns `needs_worker` again.
 ///
-/// No stage runs twice, with one exception: if the request waited for so long that the decision about its caller no longer holds
-/// (`is_outdated`), the caller is found again, and the access is checked again, before the endpoint acts. The request is counted once.
+/// A stage runs once, with two exceptions. If the credentials may be in the body, the stages from `caller` to `checks` run again when it
+/// has arrived. If the request waited for so long that the decision about its caller no longer holds (`is_outdated`), the caller is found
+/// again, and so is what the steps of the row have decided, before the endpoint acts. The request is counted once.
 class judge {
 public:
-    /// `policies`, `settings` and the parts must outlive the object. The first part that serves a path has its rows; the last part has
-    /// the paths that no part serves, and the refusals of hosts and of requests without a User-Agent.
-    judge(const tollgate::policies& policies, const account_service_settings& settings, std::vector<const part*> parts)
-        : policies_{policies}, settings_{settings}, parts_{std::move(parts)} {}
+    /// `policies` and the parts must outlive the object. The first part that serves a path has its rows; the last part has the paths that
+    /// no part serves, and its settings name hosts and proxies.
+    judge(const tollgate::policies& policies, std::vector<const part*> parts)
+        : policies_{policies}, settings_{parts.back()->settings()}, parts_{std::move(parts)} {}
 
     /// Implements `http::resumable_handler`.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& memory,
@@ -11491,11 +11590,8 @@ private:
     http::handle_step advance(row_call& call, http::thread_kind thread) const {
         using http::work_kind;
         request_state& state = call.state;
-        // Sets what the next function may do; returns its argument.
-        const auto waiting_for = [&](work_kind kind) {
-            call.thread = state.waits_for == kind ? thread : http::thread_kind::io;
-            return kind;
-        };
+        // Sets whether the next function may wait for this kind of work.
+        const auto waiting_for = [&](work_kind kind) { call.thread = state.waits_for == kind ? thread : http::thread_kind::io; };
         const auto wait_at = [&](stage next, work_kind kind) {
             state.next = next;
             state.waits_for = kind;
@@ -11522,6 +11618,8 @@ private:
                     if (const caller_rule* rule = state.row->caller; rule != nullptr && rule->find_user != nullptr) {
                         waiting_for(rule->user_work);
                         if (rule->find_user(call) == progress::waits) return wait_at(stage::user, rule->user_work);
+                        // The look-up itself may take longer than a decision holds.
+                        if (call.may_wait()) state.judged_at = policies_.clock().now();
                     }
                     [[fallthrough]];
                 case stage::limit:
@@ -11544,6 +11642,7 @@ private:
                         }
                         if (rule->read != nullptr && rule->read(call) == progress::responded) return finish(call);
                         state.has_body = true;
+                        if (state.has_waited && is_outdated(state.now, policies_.clock().now())) state.now = policies_.clock().now();
                         // The one stage whose position depends on the row: a client's credentials may be in the body.
                         if (state.row->caller != nullptr && state.row->caller->in_body) {
                             state.next = stage::caller;
@@ -11553,8 +11652,7 @@ private:
                     [[fallthrough]];
                 case stage::again:
                     // The time is read only where it matters: most requests do not wait, and read it once.
-                    if (state.has_waited && !state.has_acted && state.auth.state == auth_state::authenticated &&
-                        is_outdated(state.judged_at, policies_.clock().now())) [[unlikely]] {
+                    if (state.has_waited && !state.has_acted && is_outdated(state.judged_at, policies_.clock().now())) [[unlikely]] {
                         if (state.repeated == repeated_judgements_max) return fail(call, unavailable("the request was judged too often"));
                         judge_again(call);
                         continue;
@@ -11568,7 +11666,6 @@ private:
                         if (!done) return fail(call, done.error());
                         if (*done == progress::waits) return wait_at(stage::again, next.work);
                         if (*done == progress::responded) break;
-                        state.has_acted = state.has_acted || next.acts;
                     }
                     return finish(call);
             }
@@ -11591,18 +11688,14 @@ private:
     void read_head(row_call& call) const {
         request_state& state = call.state;
         state.start = start_request(policies_, state.now);
+        state.judged_at = state.now;
         state.client = http::client_address(call.request, settings_.trusted_proxies, settings_.client_named_by);
         state.part = &part_of(call.request);
         state.part->find_row(call);
         // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate limit
         // has been checked.
         state.user_agent_accepted = accepts_user_agent(policies_.agent_rule(), call.request);
-        if (!state.user_agent_accepted) {
-            state.part = parts_.back();
-            state.row = &state.part->unknown_row();
-            state.kept.reset();
-            return;
-        }
+        if (!state.user_agent_accepted) return use_refused_row(state);
         // A preflight is not counted, and neither is a form of another site, so their credentials are not read either: otherwise, guesses
         // would be free.
         state.is_preflight = http::is_preflight(call.request);
@@ -11611,13 +11704,26 @@ private:
         if (!state.is_preflight && !state.is_cross_site && state.row->caller != nullptr) state.row->caller->read(call);
     }
 
-    /// Continues at the caller, as if the request had just arrived.
+    void use_refused_row(request_state& state) const {
+        state.part = parts_.back();
+        state.row = &refused_row;
+        state.allowed = {};
+        state.no_row.reset();
+        state.kept.reset();  // of the part before
+    }
+
+    /// Continues at the caller, as if the request had just arrived, and then at the first step that decides.
     void judge_again(row_call& call) const {
         request_state& state = call.state;
         ++state.repeated;
-        state.now = policies_.clock().now();
+        state.now = state.judged_at = policies_.clock().now();
         state.auth = {};
-        state.row->caller->read(call);
+        if (state.row->caller != nullptr) state.row->caller->read(call);
+        if (state.kept != nullptr) state.kept->forget();
+        const auto decides = [](const step& each) { return each.decides; };
+        const auto steps = state.row->steps;
+        const auto first = static_cast<std::uint8_t>(std::find_if(steps.begin(), steps.end(), decides) - steps.begin());
+        state.step = (std::min)(state.step, first);
         state.next = stage::caller;  // `waits_for` stays: the worker may still wait for it
     }
 
@@ -11658,10 +11764,7 @@ private:
 
     /// Writes the response after an exception. Never waits.
     void respond_error(row_call& call, const error& thrown) const {
-        if (call.state.row == nullptr) {  // thrown where it was looked up
-            call.state.part = parts_.back();
-            call.state.row = &call.state.part->unknown_row();
-        }
+        if (call.state.row == nullptr) use_refused_row(call.state);  // thrown where it was looked up
         call.thread = http::thread_kind::io;
         fail(call, thrown);
     }
@@ -25834,6 +25937,240 @@ TOLLGATE_DECL bool count_request(const rate_limiter_ref& limiter, const account_
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_STAGES_IPP
 
+// <tollgate/pipeline/detail/api_definition.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which a sum of tables may have,
+/// and for a route that could never succeed: it needs a scope that no service declares, or webhooks although the store has none.
+[[nodiscard]] inline std::vector<route_pattern> patterns_of(const route_table& table, const service_catalog& services, bool has_hooks) {
+    std::vector<route_pattern> patterns;
+    for (const route& each : table) {
+        const auto refuse = [&each](std::string_view before, std::string_view behind) {
+            throw std::invalid_argument{detail::concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
+        };
+        for (const auto& other : patterns)
+            if (route_key(other.method, other.path) == route_key(each.method, each.path)) refuse("two routes for ", {});
+        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
+            refuse({}, detail::concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
+        if (each.needs_hooks && !has_hooks) refuse({}, " needs a hook_store; read tollgate/contract/hook_store.hpp");
+        patterns.push_back({each.method, each.path});
+    }
+    return patterns;
+}
+
+TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store)
+    : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
+                             has_hook_store)} {
+    // Paths are appended to them.
+    detail::remove_final_slashes(settings.base_url);
+    root = http::url::root(settings.base_url, "base_url").path;
+    static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
+    detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
+    documentation_url = documentation_url_of(settings);
+    add_resources();
+    for (const route& each : routes)
+        if (each.describe != nullptr) openapi = each.describe(settings, routes);
+}
+
+/// The metadata of a protected resource (RFC 9728 section 2): a JSON object.
+[[nodiscard]] inline std::string make_resource_metadata(const account_service_settings& settings, std::string_view url,
+                                                        const std::vector<std::string>& scopes) {
+    std::string text;
+    http::json_writer json{text};
+    json.begin_object();
+    json.member("resource").string(url);
+    json.member("authorization_servers").begin_array().string(settings.auth_url).end_array();
+    json.member("scopes_supported").begin_array();
+    for (const auto& each : scopes) json.string(each);
+    json.end_array();
+    json.member("bearer_methods_supported").begin_array().string("header").end_array();
+    if (!settings.documentation_url.empty()) json.member("resource_documentation").string(settings.documentation_url);
+    json.end_object();
+    return text;
+}
+
+TOLLGATE_COLD void api_definition::add_resource(const std::string& path, std::string_view scopes) {
+    protected_resource added{.path = path,
+                             .url = settings.base_url + path,
+                             .id = resource_id_of(http::url::root(settings.base_url, "base_url").origin() + root + path),
+                             .metadata_path = std::string{resource_metadata_root}.append(root).append(path),
+                             .challenge = {},
+                             .metadata = {}};
+    for (const auto& each : resources)
+        if (each.id == added.id) throw std::invalid_argument{"tollgate: two resources have the URL " + added.url};
+    if (settings.has_authorization_server) {
+        const auto origin = settings.base_url.substr(0, settings.base_url.size() - root.size());
+        added.challenge = detail::concat({", resource_metadata=\"", origin, added.metadata_path, "\""});
+        std::vector<std::string> names;
+        const auto add_scope = [&](std::string_view scope) {
+            if (std::find(names.begin(), names.end(), scope) == names.end()) names.emplace_back(scope);
+        };
+        if (!path.empty()) {
+            const auto parsed = scope_set::parse(scopes);
+            if (!parsed || !parsed->for_each([&](std::string_view each) { return settings.services.has_scope(each); }))
+                throw std::invalid_argument{detail::concat({"tollgate: the resource ", path, " names an unknown scope: ", scopes})};
+            for (const route& each : routes)
+                if (each.resource == path && each.access.callers == access_rule::kind::scope && scopes.empty())
+                    add_scope(each.access.scope);
+            parsed->for_each([&](std::string_view each) { return add_scope(each), true; });
+        }
+        if (names.empty())
+            for (const auto& each : settings.services.scopes()) add_scope(each);
+        added.metadata = make_resource_metadata(settings, added.url, names);
+    }
+    resources.push_back(std::move(added));
+}
+
+TOLLGATE_COLD void api_definition::add_resources() {
+    add_resource({}, {});
+    for (const route& each : routes) {
+        auto at = std::find_if(resources.begin(), resources.end(), [&](const auto& known) { return known.path == each.resource; });
+        if (at == resources.end()) {
+            constexpr std::size_t resources_max = 64;  // each is a line of the settings; the index has eight bits
+            if (!each.resource.starts_with('/') || each.resource.ends_with('/') || resources.size() == resources_max)
+                throw std::invalid_argument{detail::concat({"tollgate: the path of a resource begins with a slash, ends without one, and "
+                                                            "there are at most 64: ", each.resource})};
+            add_resource(each.resource, each.resource_scopes);
+            at = resources.end() - 1;
+        }
+        if (!http::detail::is_below(each.path, each.resource))
+            throw std::invalid_argument{detail::concat({"tollgate: the route ", each.path, " is not below its resource ", each.resource})};
+        resource_of_route.push_back(static_cast<std::uint8_t>(at - resources.begin()));
+    }
+    const auto api_host = http::url::root(settings.base_url, "base_url").authority();
+    const auto auth_host = http::url::root(settings.auth_url, "auth_url").authority();
+    if (api_host != auth_host) other_host_ = auth_host;
+}
+
+TOLLGATE_COLD const protected_resource* api_definition::find_resource_metadata(const http::request& request) const noexcept {
+    if (!settings.has_authorization_server) return nullptr;
+    if (!other_host_.empty() && detail::ascii_iequals(request.fields.find(http::field_id::host), other_host_)) return nullptr;
+    for (const auto& each : resources)
+        if (each.metadata_path == request.target.path) return &each;
+    return nullptr;
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
+
+// <tollgate/pipeline/detail/write_rejection.ipp>
+#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+
+namespace tollgate::inline v0::pipeline {
+
+inline void add_challenge(http::response& response, const authenticator_ref& one, std::string_view parameters) {
+    const std::string text = std::string{one.challenge()}.append(parameters);
+    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
+}
+
+/// The parameters of a Bearer challenge (RFC 6750 section 3, RFC 9728 section 5.1): an error code, the scope that the route needs, and the
+/// metadata of its resource. `error` and `scope` may be empty.
+[[nodiscard]] inline std::string bearer_parameters(std::string_view error, std::string_view scope, const request_state& state,
+                                                   const api_definition& api) {
+    std::string parameters;
+    const auto add = [&](std::string_view name, std::string_view value) {
+        if (!value.empty()) parameters.append(", ").append(name).append("=\"").append(value).append("\"");
+    };
+    add("error", error);
+    add("scope", scope);
+    const bool has_route = state.route && state.route->result != route_match::kind::unknown_path;
+    return parameters.append((has_route ? api.resource_of(state.route->route) : api.resources.front()).challenge);
+}
+
+/// Writes a line per scheme, Bearer first, because many clients read the first one only. Only credentials that were sent and are invalid
+/// have an error code (RFC 6750 section 3.1).
+inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, const request_state& state,
+                           const api_definition& api) {
+    const bool has_route = state.route && state.route->result == route_match::kind::found;
+    const auto scope = has_route ? required_scope(api.routes[state.route->route].access, state.route_service) : std::string_view{};
+    const std::string_view error = state.auth.state == auth_state::bad_credentials ? "invalid_token" : "";
+    for (const authenticator_ref& each : authenticators)
+        if (each.is_bearer()) add_challenge(response, each, bearer_parameters(error, scope, state, api));
+    for (const authenticator_ref& each : authenticators)
+        if (!each.is_bearer()) add_challenge(response, each, {});
+}
+
+/// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
+inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope,
+                                   const request_state& state, const api_definition& api) {
+    for (const authenticator_ref& each : authenticators)
+        if (each.is_bearer()) add_challenge(response, each, bearer_parameters("insufficient_scope", scope, state, api));
+}
+
+/// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
+inline void add_required_fields(http::response& response, http::status status, instant retry_at, const request_state& state,
+                                const api_definition& api, std::span<const authenticator_ref> authenticators) {
+    switch (status) {
+        case http::status::unauthorized: add_challenges(response, authenticators, state, api); break;
+        case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
+        default: http::add_retry_after(response, status);
+    }
+}
+
+TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
+                                   const request_state& state, const api_definition& api,
+                                   std::span<const authenticator_ref> authenticators) {
+    add_required_fields(response, rejection.status, state.limit->resets_at, state, api, authenticators);
+    switch (rejection.status) {
+        case http::status::forbidden:
+            if (state.user_agent_accepted)  // so the scopes do not suffice
+                add_insufficient_scope(response, authenticators,
+                                       required_scope(api.routes[state.route->route].access, state.route_service), state, api);
+            break;
+        case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
+        default: break;
+    }
+    write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
+}
+
+TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
+                                      std::span<const authenticator_ref> authenticators) {
+    const auto status = to_status(failure.kind);
+    response.clear();
+    add_required_fields(response, status, failure.retry_at, state, api, authenticators);
+    if (status == http::status::forbidden && !failure.scope.empty())
+        add_insufficient_scope(response, authenticators, failure.scope, state, api);
+    write_error(response, status, failure.message, api.documentation_url, to_topic(status));
+}
+
+TOLLGATE_COLD progress error_object_rules::count(row_call& call) {
+    const quota& allowed = call.state.part->settings().anonymous_quota;
+    const bool is_done =
+        count_in(call.policies.limiter(), limit_key::of(call.state.client), allowed, true, call.thread, call.state);
+    return is_done ? progress::goes_on : progress::waits;
+}
+
+TOLLGATE_COLD void error_object_rules::reject(row_call& call, const rejection& reason) {
+    if (reason.status == http::status::too_many_requests)
+        http::add_retry_after(call.response, call.state.limit->resets_at - call.state.now);
+    write_error(call.response, reason.status, reason.message, documentation_url_of(call.state.part->settings()), reason.documentation);
+}
+
+TOLLGATE_COLD void error_object_rules::fail(row_call& call, const error& failure) {
+    const auto status = to_status(failure.kind);
+    call.response.clear();
+    http::add_retry_after(call.response, status);
+    write_error(call.response, status, failure.message, documentation_url_of(call.state.part->settings()), to_topic(status));
+}
+
+TOLLGATE_COLD void error_object_rules::add_fields(row_call& call) {
+    const auto& settings = call.state.part->settings();
+    const auto key = limit_key::of(call.state.client);
+    if (!call.state.limit) call.state.limit = peek_or_unused(call.policies.limiter(), key, settings.anonymous_quota, call.state.now);
+    add_rate_limit_fields(call.response, *call.state.limit, call.observed().id());
+    add_transport_security(call.response, settings.auth_url);
+    http::add_cors_fields(settings.cors_origins, call.request, call.response);
+}
+
+}  // namespace tollgate::pipeline
+
+#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
+
 // <tollgate/web/detail/common_passwords.hpp>
 #ifndef TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
 #define TOLLGATE_WEB_DETAIL_COMMON_PASSWORDS_HPP
@@ -28205,8 +28542,6 @@ struct page_site {
 
     /// Null if no asset has this path.
     [[nodiscard]] TOLLGATE_DECL const page_asset* find_asset(std::string_view path) const noexcept;
-    /// Answers a request for an asset; false for any other path. The caller writes the body of a refusal.
-    [[nodiscard]] TOLLGATE_DECL bool respond_asset(const http::request& request, http::response& response) const;
 };
 
 /// Returns true if a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
@@ -28440,13 +28775,6 @@ public:
         respond_message(response, status, message_for(status, texts().errors), frame);
     }
 
-    /// Responds to a request for an asset, with an error page if its method is refused; false for any other path.
-    [[nodiscard]] bool respond_asset(const http::request& request, http::response& response) const {
-        if (!site().respond_asset(request, response)) return false;
-        if (http::to_number(response.status()) >= 400) respond_status(response, response.status());
-        return true;
-    }
-
 private:
     /// Returns a link for each language; empty if the page has no path.
     [[nodiscard]] std::vector<std::string> urls_in_other_languages(std::string_view path) const {
@@ -28657,10 +28985,9 @@ struct kept_page : pipeline::kept_data {
 /// What parts with pages have in common: how sessions are found, how forms are read, how errors are written, and the files that pages load.
 class page_part : public pipeline::part {
 public:
-    [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_page_row_; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
 
-    [[nodiscard]] const account_service_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept override { return settings_; }
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const session_source_ref& sessions() const noexcept { return sessions_; }
     [[nodiscard]] const page_renderer& renderer() const noexcept { return renderer_; }
@@ -28687,6 +29014,7 @@ public:
     /// Writes the error page of a rejection.
     static TOLLGATE_DECL void reject(pipeline::row_call& call, const pipeline::rejection& reason);
     static TOLLGATE_DECL void fail(pipeline::row_call& call, const error& failure);
+    static TOLLGATE_DECL void fail_with(pipeline::row_call& call, http::status status);
     static TOLLGATE_DECL void add_fields(pipeline::row_call& call);
     /// Errors are pages.
     static constexpr pipeline::response_form page_form{&reject, &fail, &add_fields};
@@ -28695,9 +29023,9 @@ public:
     [[nodiscard]] static kept_page& kept(const pipeline::row_call& call) noexcept { return static_cast<kept_page&>(*call.state.kept); }
     /// Renders pages in the language of the response.
     [[nodiscard]] static TOLLGATE_DECL localized_pages pages_for(const pipeline::row_call& call);
-    /// Counts the request of the signed-in user, or else of the address.
-    static TOLLGATE_DECL void count_in(window_limiter& limiter, const quota& allowed, pipeline::row_call& call);
-    /// 303 to a URL.
+    /// Counts the request in a window.
+    static TOLLGATE_DECL void count_in(window_limiter& limiter, const limit_key& key, const quota& allowed, pipeline::row_call& call);
+    /// Redirects to a URL with 303.
     [[nodiscard]] static TOLLGATE_DECL result<pipeline::progress> redirect(pipeline::row_call& call, std::string_view url);
 
 protected:
@@ -28707,8 +29035,9 @@ protected:
 
     /// Finds the row of a file that pages load; false if the path is of no such file.
     [[nodiscard]] TOLLGATE_DECL bool find_asset_row(pipeline::row_call& call) const;
-    /// For a path without a page.
+    /// Finds the row of a path without a page.
     TOLLGATE_DECL void find_unknown_row(pipeline::row_call& call) const;
+    [[nodiscard]] const pipeline::row& without_page() const noexcept { return without_page_; }
 
 private:
     account_service_settings settings_;
@@ -28716,7 +29045,7 @@ private:
     tollgate::policies policies_;
     page_renderer renderer_;
     std::vector<pipeline::row> asset_rows_;  // of the site's assets, in their order
-    pipeline::row unknown_page_row_;
+    pipeline::row without_page_;  // of requests that no page responds to
 };
 
 }  // namespace tollgate::web
@@ -28749,7 +29078,6 @@ public:
         return paths_.find(request.target.path) != endpoint::none || renderer().site().find_asset(request.target.path) != nullptr;
     }
     TOLLGATE_DECL void find_row(pipeline::row_call& call) const override;
-    [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_row_; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept override;
 
@@ -28770,10 +29098,9 @@ public:
     [[nodiscard]] std::string_view metadata() const noexcept { return metadata_; }
 
 private:
-    /// The rows of an endpoint; `refused` is for OPTIONS and methods that it does not support.
+    /// The rows of an endpoint. Those of methods that it does not support have no steps; `refused` is for these and for OPTIONS.
     struct endpoint_rows {
         pipeline::row get, post, remove, refused;
-        method_set methods;
         pipeline::row redirect;  // of a page without a language
     };
 
@@ -28791,7 +29118,7 @@ private:
     std::string form_cookie_;  // the name of the cookie
     std::string metadata_;
     std::array<endpoint_rows, endpoints_count> rows_;
-    pipeline::row unknown_row_;
+    pipeline::row without_endpoint_;  // of paths that are neither an endpoint nor a page
 };
 
 }  // namespace tollgate::oauth
@@ -28874,6 +29201,12 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
 [[nodiscard]] inline result<bool> is_active(const session_source_ref& sessions, user_id user) {
     if (!sessions.knows_active_users()) return true;
     return sessions.is_active(user);
+}
+
+/// Returns the owner of an application if they have to be active so that it gets codes and tokens, and the sessions know whether they are.
+[[nodiscard]] inline std::optional<user_id> owner_to_ask(const application& client, const session_source_ref& sessions) noexcept {
+    const bool asks = !client.suspended && client.owner != no_owner && sessions.knows_active_users();
+    return asks ? std::optional{client.owner} : std::nullopt;
 }
 
 /// Returns true if an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
@@ -29248,10 +29581,6 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
 TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url);
 
-/// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view documentation_url);
-
 /// The fields of a JSON response with secrets, which must not be cached (RFC 6749 section 5.1). The second field is for HTTP/1.0.
 inline void add_no_store_fields(http::response& response) {
     response.add_prepared_lines(pipeline::json_field_lines);
@@ -29388,8 +29717,6 @@ struct kept_client final : pipeline::kept_data {
     std::optional<oauth_token> token{};    ///< the refresh token, or the token to describe
     resource_set resources{};
     std::optional<failure> refused{};      ///< why no tokens are issued
-    std::optional<token_response> issued{};
-    bool is_disabled = false;              ///< the user of the issued tokens
 };
 
 /// The functions of the rows of endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC
@@ -29433,8 +29760,7 @@ struct client_rules {
     static progress find_user(row_call& call) {
         kept_client& state = kept(call);
         if (!state.client || state.endpoint == endpoint::revocation) return progress::goes_on;
-        const bool has_user = !state.client->suspended && state.client->owner != no_owner;
-        if (has_user && must_wait_for_user(call)) return progress::waits;
+        if (owner_to_ask(*state.client, part(call).sessions()) && must_wait_for_user(call)) return progress::waits;
         const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(call).sessions(), user); });
         if (!stopped) {
             call.state.auth.fail(stopped.error());
@@ -29468,10 +29794,6 @@ struct client_rules {
     }
     static constexpr pipeline::limit_rule guesses{&count};
 
-    /// Counts requests without a User-Agent.
-    static progress count_refused(row_call& call) { return call.state.user_agent_accepted ? progress::goes_on : count_address(call, true); }
-    static constexpr pipeline::limit_rule refused_requests{&count_refused};
-
     // Bodies are forms or JSON objects.
 
     static progress read_body(row_call& call) {
@@ -29495,7 +29817,6 @@ struct client_rules {
 
     static void reject(row_call& call, const pipeline::rejection& reason) {
         const auto url = part(call).documentation_url();
-        if (!call.state.user_agent_accepted) return write_missing_user_agent(call.response, *call.state.limit, call.state.now, url);
         if (reason.status == http::status::unauthorized || reason.status == http::status::too_many_requests) return reject_client(call);
         if (!call.state.allowed.empty()) return write_unsupported_method(call, reason);
         pipeline::write_error(call.response, reason.status, reason.message, url, reason.documentation);
@@ -29548,11 +29869,11 @@ struct client_rules {
     }
     static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
 
-    /// What a request for tokens names: the refresh token, and the resources. Counts the request.
+    /// Reads the refresh token and the resources that a request for tokens names, and counts the request.
     static result<progress> find_grant(row_call& call) {
         kept_client& state = kept(call);
         const oauth_store_ref& store = part(call).store();
-        if (is_refresh(state.sent) && !state.token) {
+        if (is_refresh(state.sent)) {
             if (store.may_block() && !call.may_wait()) return progress::waits;
             auto found = find_refresh_token(store, state);
             if (!found) return std::move(found).error();
@@ -29579,29 +29900,44 @@ struct client_rules {
         if (!*active) return refuse(call, invalid_refresh_token());
         return progress::goes_on;
     }
+    /// Issues tokens, and responds with them on the same worker: if the server refused the request between, the client would repeat it with
+    /// a code that was used. For the same reason, the user of a code, who is known only now, is looked up here.
     static result<progress> issue(row_call& call) {
         kept_client& state = kept(call);
         const oauth_store_ref& store = part(call).store();
-        if (store.may_block() && !call.may_wait()) return progress::waits;
+        if (!call.may_wait() && (store.may_block() || must_wait_for_user(call))) return progress::waits;
         const exchange_context exchange{*state.client, part(call).settings(), call.state.now, state.resources,
                                         state.token ? &state.token->scopes : nullptr};
         auto judged = issue_tokens(state.sent, exchange, store, call.policies.random(), call.policies.scope_checker());
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(call, judged.error().retry_at, judged.error().message);
         if (!judged) return std::move(judged).error();
-        if (auto* error = std::get_if<failure>(&*judged)) state.refused = std::move(*error);
-        else if (auto* reused = std::get_if<reused_secret>(&*judged)) {
+        call.state.has_acted = true;
+        if (auto* error = std::get_if<failure>(&*judged)) {
+            state.refused = std::move(*error);
+            return progress::goes_on;
+        }
+        if (auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
                 call.policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, state.client->name,
-                                                     call.state.client, call.state.now});
+                                                      call.state.client, call.state.now});
             state.refused = std::move(reused->reason);
-        } else state.issued = std::get<token_response>(*std::move(judged));
-        return progress::goes_on;
+            return progress::goes_on;
+        }
+        const auto& issued = std::get<token_response>(*judged);
+        if (issued.new_user) {
+            const auto revoked = revoke_if_disabled(call, issued);
+            if (!revoked) return revoked.error();
+            if (*revoked) return refuse(call, {error_code::invalid_grant, "The user's account is disabled."});
+        }
+        write_tokens(call.response, issued);
+        const std::size_t rows_added = issued.refresh_token ? 2 : 1;
+        remove_expired(store, call.policies.observer(), call.state.now, rows_added);
+        return progress::responded;
     }
     /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
     static result<progress> refuse_exchange(row_call& call) {
         const auto& refused = kept(call).refused;
-        if (!refused) return progress::goes_on;
         const bool is_guess = kept(call).client->type == client_type::public_client && refused->code == error_code::invalid_grant;
         if (!is_guess) return refuse(call, *refused);
         if (count_address(call, true) == progress::waits) return progress::waits;
@@ -29613,39 +29949,10 @@ struct client_rules {
                            *call.state.limit, call.state.now, part(call).documentation_url());
         return progress::responded;
     }
-    /// The user is known only after the code was redeemed, which cannot be undone. If the lookup fails, the tokens are kept: the API checks
-    /// the user again with each request.
-    static result<progress> check_new_user(row_call& call) {
-        kept_client& state = kept(call);
-        if (!state.issued->new_user) return progress::goes_on;
-        if (must_wait_for_user(call)) return progress::waits;
-        const auto active = is_active(part(call).sessions(), *state.issued->new_user);
-        if (!active) call.observed().report(call.policies, active.error());
-        state.is_disabled = active && !*active;
-        return progress::goes_on;
-    }
-    static result<progress> respond_tokens(row_call& call) {
-        kept_client& state = kept(call);
-        const oauth_store_ref& store = part(call).store();
-        if (store.may_block() && !call.may_wait()) return progress::waits;
-        const token_response& issued = *state.issued;
-        if (state.is_disabled) {
-            if (auto done = revoke(store, state, issued.access_token); !done) return std::move(done).error();
-            if (issued.refresh_token)
-                if (auto done = revoke(store, state, *issued.refresh_token); !done) return std::move(done).error();
-            return refuse(call, {error_code::invalid_grant, "The user's account is disabled."});
-        }
-        write_tokens(call.response, issued);
-        const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, call.policies.observer(), call.state.now, rows_added);
-        return progress::responded;
-    }
     static constexpr step token_steps[]{{http::work_kind::token_endpoint, &find_grant},
-                                        {http::work_kind::sessions, &check_token_user},
-                                        {http::work_kind::token_endpoint, &issue, true},
-                                        {http::work_kind::limits, &refuse_exchange},
-                                        {http::work_kind::sessions, &check_new_user},
-                                        {http::work_kind::token_endpoint, &respond_tokens}};
+                                        {http::work_kind::sessions, &check_token_user, true},
+                                        {http::work_kind::token_endpoint, &issue},
+                                        {http::work_kind::limits, &refuse_exchange}};
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
     static result<progress> respond_revocation(row_call& call) {
@@ -29672,6 +29979,7 @@ struct client_rules {
     static result<progress> find_token(row_call& call) {
         kept_client& state = kept(call);
         const oauth_store_ref& store = part(call).store();
+        state.token.reset();
         const auto token = state.sent.find("token");
         if (!token) return refuse(call, missing_parameter("token"));
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
@@ -29696,7 +30004,7 @@ struct client_rules {
         write_introspection(call.response, token ? &*token : nullptr, part(call).settings().auth_url, part(call).resources());
         return progress::responded;
     }
-    static constexpr step introspection_steps[]{{http::work_kind::token_endpoint, &find_token},
+    static constexpr step introspection_steps[]{{http::work_kind::token_endpoint, &find_token, true},
                                                 {http::work_kind::sessions, &respond_introspection}};
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
@@ -29762,6 +30070,19 @@ private:
         if (!window.admitted) return window;
         const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
         return limiter.take(network, settings.device_requests_of_network, call.state.now);
+    }
+
+    /// Revokes the tokens of a disabled user and returns true. The user is known only after the code was redeemed, which cannot be undone.
+    /// If the lookup fails, the tokens are kept: the API checks the user again with each request.
+    static result<bool> revoke_if_disabled(row_call& call, const token_response& issued) {
+        const oauth_store_ref& store = part(call).store();
+        const auto active = is_active(part(call).sessions(), *issued.new_user);
+        if (!active) call.observed().report(call.policies, active.error());
+        if (!active || *active) return false;
+        if (auto done = revoke(store, kept(call), issued.access_token); !done) return std::move(done).error();
+        if (!issued.refresh_token) return true;
+        if (auto done = revoke(store, kept(call), *issued.refresh_token); !done) return std::move(done).error();
+        return true;
     }
 
     /// Revokes an access or refresh token of the client. Returns true if there was one.
@@ -30034,13 +30355,9 @@ struct copyable_text {
 };
 TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts);
 
-/// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 403, 413 and 415 as `read_form`.
-[[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request, const page_site& site) noexcept;
-
-/// The fields of a posted form, or the status to refuse it with: 403 for one of another site, 413 for a body over the limit, 415 for
-/// another media type than `application/x-www-form-urlencoded` or a content coding, 400 for malformed bytes. An empty body is an empty
-/// form.
-[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request, const page_site& site);
+/// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 413 for a body over the limit, 415 for
+/// another media type than `application/x-www-form-urlencoded` or a content coding. An empty body is an empty form.
+[[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept;
 
 }  // namespace tollgate::web
 
@@ -30142,6 +30459,13 @@ struct signed_in_form {
 /// What a page of OAuth keeps for one request.
 struct kept_oauth_page final : web::kept_page {
     [[nodiscard]] oauth_outcome outcome() const noexcept override { return noted.outcome(); }
+    void forget() noexcept override {
+        client.reset();
+        is_stopped = false;
+        described.reset();
+        code.reset();
+        owner.reset();
+    }
 
     oauth::endpoint endpoint = oauth::endpoint::none;
     noted_outcome noted{};
@@ -30524,6 +30848,7 @@ private:
         report(activity_kind::signed_in, user, {});
         row_call.state.auth.caller = caller_on_page(user);
         context.just_signed_in = signed_in_form{secret, *nonce, user};
+        row_call.state.has_acted = true;
     }
 
     /// Shows the consent form, unless the request forbids it.
@@ -30928,10 +31253,8 @@ private:
             if (!found || !*found) return std::nullopt;
             context.client = *std::move(found);
             context.is_stopped = context.client->suspended.has_value();
-            if (!context.is_stopped && context.client->owner != no_owner && sessions.knows_active_users()) {
-                context.owner = context.client->owner;
-                return std::nullopt;
-            }
+            context.owner = owner_to_ask(*context.client, sessions);
+            if (context.owner) return std::nullopt;
         }
         if (context.is_stopped) {
             pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));
@@ -31053,20 +31376,14 @@ struct oauth_page_rules {
     static const oauth_part& part(const row_call& call) noexcept { return call.part<oauth_part>(); }
 
     static progress count(row_call& call) {
-        const auto key = limit_key::of(call.state.client);
         const quota& allowed = part(call).settings().oauth.page_requests;
-        window_limiter& limiter = part(call).page_limiter();
-        const bool counts = pipeline::is_counted(call.state);
-        call.state.limit = counts ? limiter.take(key, allowed, call.state.now) : limiter.peek(key, allowed, call.state.now);
+        web::page_part::count_in(part(call).page_limiter(), limit_key::of(call.state.client), allowed, call);
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule page_limit{&count};
 
     static void fail(row_call& call, const error& failure) {
-        const auto status = status_of_server_error(failure);
-        call.response.clear();
-        http::add_retry_after(call.response, status);
-        web::page_part::pages_for(call).respond_status(call.response, status);
+        web::page_part::fail_with(call, status_of_server_error(failure));
     }
     static constexpr pipeline::response_form form{&web::page_part::reject, &fail, &web::page_part::add_fields};
 
@@ -31117,8 +31434,7 @@ struct oauth_page_rules {
         kept_oauth_page& state = kept(call);
         if (!state.client || state.client->type == client_type::resource_server) return progress::goes_on;
         const session_source_ref& sessions = part(call).sessions();
-        const bool asks = sessions.knows_active_users() && !state.client->suspended && state.client->owner != no_owner;
-        if (asks && sessions.may_block() && !call.may_wait()) return progress::waits;
+        if (owner_to_ask(*state.client, sessions) && must_wait_for_sessions(call)) return progress::waits;
         const auto stopped = is_stopped(*state.client, [&](user_id user) { return is_active(sessions, user); });
         if (!stopped) return stopped.error();
         state.is_stopped = *stopped;
@@ -31178,21 +31494,21 @@ struct oauth_page_rules {
         return progress::responded;
     }
     static constexpr step get_steps[]{{http::work_kind::other, &read_parameters},
-                                      {http::work_kind::pages, &find_client},
+                                      {http::work_kind::pages, &find_client, true},
                                       {http::work_kind::sessions, &check_owner},
                                       {http::work_kind::client_documents, &fetch_document},
                                       {http::work_kind::pages, &respond_authorization}};
     static constexpr step post_steps[]{{http::work_kind::other, &read_parameters},
-                                       {http::work_kind::forms, &find_client},
+                                       {http::work_kind::forms, &find_client, true},
                                        {http::work_kind::sessions, &check_owner},
                                        {http::work_kind::client_documents, &fetch_document},
                                        {http::work_kind::forms, &respond_authorization},
                                        {http::work_kind::sessions, &sign_out}};
     static constexpr step one_page_steps[]{{http::work_kind::other, &read_parameters},
-                                           {http::work_kind::forms, &find_client},
+                                           {http::work_kind::forms, &find_client, true},
                                            {http::work_kind::sessions, &check_owner},
                                            {http::work_kind::client_documents, &fetch_document},
-                                           {http::work_kind::sign_in, &sign_in, true},
+                                           {http::work_kind::sign_in, &sign_in},
                                            {http::work_kind::forms, &respond_authorization},
                                            {http::work_kind::sessions, &sign_out}};
 
@@ -31233,11 +31549,11 @@ struct oauth_page_rules {
         return progress::responded;
     }
     static constexpr step device_get_steps[]{{http::work_kind::other, &read_parameters},
-                                             {http::work_kind::pages, &respond_device},
+                                             {http::work_kind::pages, &respond_device, true},
                                              {http::work_kind::sessions, &check_device_owner},
                                              {http::work_kind::pages, &respond_device}};
     static constexpr step device_post_steps[]{{http::work_kind::other, &read_parameters},
-                                              {http::work_kind::forms, &respond_device},
+                                              {http::work_kind::forms, &respond_device, true},
                                               {http::work_kind::sessions, &check_device_owner},
                                               {http::work_kind::forms, &respond_device},
                                               {http::work_kind::sessions, &sign_out_of_device_page}};
@@ -31317,95 +31633,6 @@ struct registration_rules {
 
 #endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_HPP
 
-// <tollgate/pipeline/detail/api_definition.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
-#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
-
-namespace tollgate::inline v0::pipeline {
-
-/// A protected resource of an API (RFC 9728): the API itself, or a group of its routes.
-struct protected_resource {
-    std::string path;  ///< below the base URL; empty: the API itself
-    std::string url;
-    resource_id id;
-    std::string metadata_path;  ///< the path of its metadata at the origin of the API
-    std::string challenge;      ///< what its Bearer challenges name; empty without an authorization server
-    std::string metadata;       ///< the JSON document; empty without an authorization server
-};
-
-/// The parts of an `account_api` that do not depend on its users, store and policies: settings and routes, and what follows from them.
-struct api_definition {
-    /// Throws std::invalid_argument, as the constructor of `account_api` does.
-    TOLLGATE_COLD api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store);
-
-    account_service_settings settings;
-    route_table routes;
-    std::vector<route_pattern> patterns;  ///< patterns of the routes, as views
-    std::vector<protected_resource> resources;       ///< the first one is the API itself
-    std::vector<std::uint8_t> resource_of_route;     ///< an index of `resources` for each route
-    std::string root;                     ///< the path of the base URL
-    std::string documentation_url;        ///< URL that Error objects link to
-    std::string openapi;                  ///< empty without a route that describes the API
-
-    /// Returns the resource that a route belongs to.
-    [[nodiscard]] const protected_resource& resource_of(std::size_t route) const noexcept {
-        return resources[resource_of_route[route]];
-    }
-    /// Returns the resource whose metadata a request names, or null if there is none. Metadata belongs to the origin of the API: at the
-    /// host of pages and OAuth, where it is another one, there is none.
-    [[nodiscard]] const protected_resource* find_metadata(const http::request& request) const noexcept {
-        return request.target.path.starts_with(resource_metadata_root) ? find_resource_metadata(request) : nullptr;
-    }
-
-    static constexpr std::string_view resource_metadata_root = "/.well-known/oauth-protected-resource";
-
-private:
-    TOLLGATE_COLD void add_resources();
-    TOLLGATE_COLD void add_resource(const std::string& path, std::string_view scopes);
-    [[nodiscard]] TOLLGATE_COLD const protected_resource* find_resource_metadata(const http::request& request) const noexcept;
-
-    std::string other_host_;  // the host of pages and OAuth, if it is not that of the API
-};
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_HPP
-
-// <tollgate/pipeline/detail/write_rejection.hpp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
-#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
-
-/// The responses to requests that are not accepted.
-namespace tollgate::inline v0::pipeline {
-
-/// The response to a request that a stage rejects, without the fields that every response has.
-TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const request_state& state, const api_definition& api,
-                                   std::span<const authenticator_ref> authenticators);
-
-/// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
-                                      std::span<const authenticator_ref> authenticators);
-
-/// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
-template <class Settings>
-[[gnu::cold]] void respond_refusal(const policies& by, const Settings& settings, std::string_view documentation_url,
-                                   const http::refusal& refusal, http::response& response) {
-    const auto client = client_of(refusal, settings);
-    const auto now = by.clock().now();
-    const auto limit = peek_or_unused(by.limiter(), limit_key::of(client), settings.anonymous_quota, now);
-    http::add_retry_after(response, refusal.status);
-    write_error(response, refusal.status, refusal.reason, documentation_url, to_topic(refusal.status));
-    add_rate_limit_fields(response, limit);
-    add_transport_security(response, settings.auth_url);
-    http::add_cors_fields(settings.cors_origins, refusal, response);
-    finish_refusal(by, refusal, client, response);
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_HPP
-
 // <tollgate/oauth/detail/oauth_part.ipp>
 #ifndef TOLLGATE_OAUTH_DETAIL_OAUTH_PART_IPP
 #define TOLLGATE_OAUTH_DETAIL_OAUTH_PART_IPP
@@ -31446,7 +31673,7 @@ TOLLGATE_COLD oauth_part::oauth_part(account_service_settings&& configured, cons
 }
 
 TOLLGATE_COLD void oauth_part::make_rows() {
-    unknown_row_ = {.limit = &client_rules::refused_requests, .form = &client_rules::form};
+    without_endpoint_ = {.form = &client_rules::form};
     const auto rows_of = [&](endpoint which) -> endpoint_rows& { return rows_[static_cast<std::size_t>(which)]; };
     const auto refused = [](endpoint which) { return pipeline::row{.pattern = route_of(which), .form = &client_rules::form}; };
 
@@ -31459,7 +31686,6 @@ TOLLGATE_COLD void oauth_part::make_rows() {
                                .access = any_caller,
                                .steps = steps};
         rows_of(which).refused = refused(which);
-        rows_of(which).methods.add(http::method::post);
     };
     add_client_row(endpoint::token, client_rules::token_steps);
     add_client_row(endpoint::revocation, client_rules::revocation_steps);
@@ -31469,7 +31695,6 @@ TOLLGATE_COLD void oauth_part::make_rows() {
     auto& metadata_rows = rows_of(endpoint::metadata);
     metadata_rows.get = metadata_rows.refused = refused(endpoint::metadata);
     metadata_rows.get.steps = client_rules::metadata_steps;
-    metadata_rows.methods.add(http::method::get);
 
     auto& registration = rows_of(endpoint::registration);
     registration.refused = refused(endpoint::registration);
@@ -31486,7 +31711,6 @@ TOLLGATE_COLD void oauth_part::make_rows() {
     registration.remove = registration.get;
     registration.remove.steps = registration_rules::delete_steps;
     for (auto* each : {&registration.post, &registration.get, &registration.remove}) each->limit = &registration_rules::wrong_tokens;
-    for (const auto each : {http::method::post, http::method::get, http::method::delete_}) registration.methods.add(each);
 
     const auto add_page_rows = [&](endpoint which, std::span<const pipeline::step> get, std::span<const pipeline::step> post) {
         auto& rows = rows_of(which);
@@ -31495,8 +31719,6 @@ TOLLGATE_COLD void oauth_part::make_rows() {
         rows.refused = {.pattern = route_of(which), .form = &oauth_page_rules::form};
         rows.redirect = rows.refused;
         rows.redirect.steps = oauth_page_rules::redirect_steps;
-        rows.methods.add(http::method::get);
-        rows.methods.add(http::method::post);
     };
     add_page_rows(endpoint::authorization, oauth_page_rules::get_steps, oauth_page_rules::post_steps);
     add_page_rows(endpoint::one_page, oauth_page_rules::get_steps, oauth_page_rules::one_page_steps);
@@ -31509,7 +31731,7 @@ TOLLGATE_DECL void oauth_part::find_row(pipeline::row_call& call) const {
     if (which == endpoint::none) {
         if (find_asset_row(call)) return;
         if (paths_.is_page_path(path)) return find_unknown_row(call);
-        call.state.row = &unknown_row_;
+        call.state.row = &without_endpoint_;
         call.state.no_row = pipeline::no_such_resource;
         return;
     }
@@ -31529,11 +31751,11 @@ TOLLGATE_DECL void oauth_part::find_row(pipeline::row_call& call) const {
     } else if (which != endpoint::metadata) {
         call.kept<kept_client>().endpoint = which;
     }
-    const auto get = is_redirect ? &rows.redirect : &rows.get;
+    const auto supported = [](const pipeline::row& each) { return each.steps.empty() ? nullptr : &each; };
     pipeline::find_by_method(call,
-                             {{http::method::get, rows.methods.contains(http::method::get) ? get : nullptr},
-                              {http::method::post, rows.methods.contains(http::method::post) && !is_redirect ? &rows.post : nullptr},
-                              {http::method::delete_, rows.methods.contains(http::method::delete_) ? &rows.remove : nullptr}},
+                             {{http::method::get, is_redirect ? &rows.redirect : supported(rows.get)},
+                              {http::method::post, is_redirect ? nullptr : supported(rows.post)},
+                              {http::method::delete_, supported(rows.remove)}},
                              rows.refused);
 }
 
@@ -31567,7 +31789,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_COLD authorization_server::authorization_server(account_service_settings settings, oauth_store_ref store,
                                                          session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
     : part_{std::make_unique<oauth::oauth_part>(std::move(settings), store, sessions, std::move(policies), std::move(theme))},
-      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD authorization_server::~authorization_server() = default;
 
@@ -31867,6 +32089,8 @@ struct kept_page : web::kept_page {
     pages::page which = page::none;
     bool is_language_missing = false;
     user_data user{};
+
+    void forget() noexcept override { user = {}; }
 };
 
 /// A request with a session.
@@ -32132,10 +32356,9 @@ public:
 private:
     friend struct account_page_rules;
 
-    /// The rows of a path. A page that takes no forms has no `post`.
+    /// The rows of a path. The `post` of a page that takes no forms has no steps.
     struct page_rows {
         pipeline::row get, post, redirect;
-        bool takes_forms = false;
     };
 
     [[nodiscard]] bool is_change_password_path(std::string_view path) const noexcept;
@@ -32159,7 +32382,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_COLD account_pages::account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
                                            session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
     : part_{std::make_unique<pages::account_page_part>(std::move(settings), users, store, sessions, std::move(policies), std::move(theme))},
-      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD account_pages::~account_pages() = default;
 
@@ -32459,7 +32682,6 @@ public:
         call.state.no_row = pipeline::no_such_resource;
     }
 
-    [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_row_; }
     [[nodiscard]] bool may_block() const noexcept override { return false; }
 
     void refuse(const http::refusal& refused, http::response& response) const override {
@@ -32468,7 +32690,7 @@ public:
         pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
     }
 
-    [[nodiscard]] const account_service_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept override { return settings_; }
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const std::string& root() const noexcept { return root_; }
 
@@ -32536,7 +32758,7 @@ private:
 TOLLGATE_COLD api_documentation::api_documentation(account_service_settings settings, const route_table& routes,
                                                    tollgate::policies policies)
     : part_{std::make_unique<manual::documentation_part>(std::move(settings), routes, std::move(policies))},
-      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD api_documentation::~api_documentation() = default;
 
@@ -32629,7 +32851,7 @@ public:
 
     [[nodiscard]] TOLLGATE_DECL bool serves(const http::request& request) const noexcept override;
     TOLLGATE_DECL void find_row(row_call& call) const override;
-    [[nodiscard]] const row& unknown_row() const noexcept override { return unknown_row_; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept override { return definition_.settings; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
     [[nodiscard]] bool may_block() const noexcept override { return may_block_; }
 
@@ -32743,8 +32965,7 @@ TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_d
                                        tollgate::policies policies, route_table table)
     : part_{std::make_unique<pipeline::api_part>(std::move(settings), users, store.credentials(), store.hooks(), std::move(policies),
                                                  std::move(table))},
-      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->definition().settings,
-                                               std::vector<const pipeline::part*>{part_.get()})} {}
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD account_api::~account_api() = default;
 
@@ -33071,7 +33292,7 @@ TOLLGATE_COLD void account_service::add_documentation() {
 TOLLGATE_COLD void account_service::finish() {
     judged_.insert(judged_.begin(), &api_.part());
     judged_.push_back(&api_.part());
-    judge_ = std::make_unique<pipeline::judge>(api_.policies(), api_.settings(), std::move(judged_));
+    judge_ = std::make_unique<pipeline::judge>(api_.policies(), std::move(judged_));
 }
 
 TOLLGATE_DECL bool account_service::may_block() const noexcept { return judge_->may_block(); }
@@ -40922,18 +41143,6 @@ TOLLGATE_DECL const page_asset* page_site::find_asset(std::string_view path) con
     return found == assets.end() ? nullptr : &*found;
 }
 
-TOLLGATE_DECL bool page_site::respond_asset(const http::request& request, http::response& response) const {
-    const page_asset* const found = find_asset(request.target.path);
-    if (found == nullptr) return false;
-    if (http::is_read(request.method)) {
-        response.add_prepared_lines(found->field_lines);
-        response.body() = found->body;
-    } else {
-        http::refuse_method(request, response, "GET, HEAD, OPTIONS");
-    }
-    return true;
-}
-
 TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& site) noexcept {
     bool says = false;
     for (const http::field& line : request.fields) {
@@ -41316,14 +41525,14 @@ TOLLGATE_DECL bool page_part::is_cross_site(const pipeline::row_call& call) {
 }
 
 TOLLGATE_DECL pipeline::progress page_part::check_form(pipeline::row_call& call) {
-    const auto refused = check_form_head(call.request, call.part<page_part>().renderer_.site());
+    const auto refused = check_form_head(call.request);
     return refused ? call.reject({*refused, {}}) : pipeline::progress::goes_on;
 }
 
 TOLLGATE_DECL pipeline::progress page_part::read_form(pipeline::row_call& call) {
-    auto read = web::read_form(call.request, call.part<page_part>().renderer_.site());
-    if (const auto* refused = std::get_if<http::status>(&read)) return call.reject({*refused, {}});
-    kept(call).form = std::get<http::form_fields>(std::move(read));
+    auto read = http::parse_form(call.request.body);
+    if (!read) return call.reject({http::status::bad_request, {}});
+    kept(call).form = *std::move(read);
     return pipeline::progress::goes_on;
 }
 
@@ -41343,7 +41552,7 @@ TOLLGATE_COLD page_part::page_part(account_service_settings&& settings, const se
       sessions_{sessions},
       policies_{std::move(policies)},
       renderer_{settings_.auth_url, settings_.services, std::move(theme), reach, settings_.documentation_url},
-      unknown_page_row_{.form = &page_form} {
+      without_page_{.form = &page_form} {
     for (const page_asset& each : renderer_.site().assets)
         asset_rows_.push_back({.form = &page_form, .steps = asset_steps, .data = &each});
 }
@@ -41365,16 +41574,15 @@ TOLLGATE_DECL void page_part::reject(pipeline::row_call& call, const pipeline::r
     pages_for(call).respond_status(call.response, reason.status);
 }
 
-TOLLGATE_DECL void page_part::fail(pipeline::row_call& call, const error& failure) {
-    const auto status = pipeline::to_status(failure.kind);
+TOLLGATE_DECL void page_part::fail(pipeline::row_call& call, const error& failure) { fail_with(call, pipeline::to_status(failure.kind)); }
+
+TOLLGATE_DECL void page_part::fail_with(pipeline::row_call& call, http::status status) {
     call.response.clear();
     http::add_retry_after(call.response, status);
     pages_for(call).respond_status(call.response, status);
 }
 
-TOLLGATE_DECL void page_part::count_in(window_limiter& limiter, const quota& allowed, pipeline::row_call& call) {
-    const auto& signed_in = kept(call).signed_in;
-    const auto key = signed_in ? limit_key::of(signed_in->user) : limit_key::of(call.state.client);
+TOLLGATE_DECL void page_part::count_in(window_limiter& limiter, const limit_key& key, const quota& allowed, pipeline::row_call& call) {
     const bool counts = pipeline::is_counted(call.state);
     call.state.limit = counts ? limiter.take(key, allowed, call.state.now) : limiter.peek(key, allowed, call.state.now);
 }
@@ -41389,12 +41597,12 @@ TOLLGATE_DECL bool page_part::find_asset_row(pipeline::row_call& call) const {
     const page_asset* const found = site.find_asset(call.request.target.path);
     if (found == nullptr) return false;
     const pipeline::row& row = asset_rows_[static_cast<std::size_t>(found - site.assets.data())];
-    pipeline::find_by_method(call, {{http::method::get, &row}}, unknown_page_row_);
+    pipeline::find_by_method(call, {{http::method::get, &row}}, without_page_);
     return true;
 }
 
 TOLLGATE_DECL void page_part::find_unknown_row(pipeline::row_call& call) const {
-    call.state.row = &unknown_page_row_;
+    call.state.row = &without_page_;
     call.state.no_row = pipeline::no_such_resource;
 }
 
@@ -41851,15 +42059,6 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
     http::add_retry_after(response, status);
     const auto described = to_failure(error);
     write_failure(response, {.status = status, .failure = described, .documentation_url = documentation_url});
-}
-
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view documentation_url) {
-    if (!window.admitted) http::add_retry_after(response, window.resets_at - now);
-    const pipeline::rejection& value = window.admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
-    const failure error{error_code::invalid_request, std::string{value.message}};
-    write_failure(response,
-                  {.status = value.status, .failure = error, .documentation_url = documentation_url, .about = value.documentation});
 }
 
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
@@ -42366,8 +42565,7 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
         text.name, texts.copied, texts.copy, text.label);
 }
 
-TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request, const page_site& site) noexcept {
-    if (is_cross_site(request, site)) return http::status::forbidden;
+TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
     const bool has_body = request.has_body();
     if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
@@ -42375,13 +42573,6 @@ TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& r
         return http::status::unsupported_media_type;
     if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
     return std::nullopt;
-}
-
-TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request, const page_site& site) {
-    if (const auto refused = check_form_head(request, site)) return *refused;
-    auto read = http::parse_form(request.body);
-    if (!read) return http::status::bad_request;
-    return std::move(*read);
 }
 
 }  // namespace tollgate::web
@@ -42939,211 +43130,6 @@ TOLLGATE_DECL result<pipeline::progress> registration_rules::remove(row_call& ca
 }  // namespace tollgate::oauth
 
 #endif  // TOLLGATE_OAUTH_DETAIL_REGISTRATION_IPP
-
-// <tollgate/pipeline/detail/api_definition.ipp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
-#define TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
-
-namespace tollgate::inline v0::pipeline {
-
-/// What a router is built from. Throws std::invalid_argument for two routes with the same method and path, which a sum of tables may have,
-/// and for a route that could never succeed: it needs a scope that no service declares, or webhooks although the store has none.
-[[nodiscard]] inline std::vector<route_pattern> patterns_of(const route_table& table, const service_catalog& services, bool has_hooks) {
-    std::vector<route_pattern> patterns;
-    for (const route& each : table) {
-        const auto refuse = [&each](std::string_view before, std::string_view behind) {
-            throw std::invalid_argument{detail::concat({"tollgate: ", before, http::to_text(each.method), " ", each.path, behind})};
-        };
-        for (const auto& other : patterns)
-            if (route_key(other.method, other.path) == route_key(each.method, each.path)) refuse("two routes for ", {});
-        if (each.access.callers == access_rule::kind::scope && !services.has_scope(each.access.scope))
-            refuse({}, detail::concat({" needs the scope '", each.access.scope, "', which no service of the settings declares"}));
-        if (each.needs_hooks && !has_hooks) refuse({}, " needs a hook_store; read tollgate/contract/hook_store.hpp");
-        patterns.push_back({each.method, each.path});
-    }
-    return patterns;
-}
-
-TOLLGATE_COLD api_definition::api_definition(account_service_settings&& configured, route_table&& table, bool has_hook_store)
-    : settings{with_auth_url(std::move(configured))}, routes{std::move(table)}, patterns{patterns_of(routes, settings.services,
-                             has_hook_store)} {
-    // Paths are appended to them.
-    detail::remove_final_slashes(settings.base_url);
-    root = http::url::root(settings.base_url, "base_url").path;
-    static_cast<void>(http::url::root(settings.auth_url, "auth_url"));
-    detail::require_windows("API", {{"anonymous_quota", settings.anonymous_quota}, {"user_quota", settings.user_quota}});
-    documentation_url = documentation_url_of(settings);
-    add_resources();
-    for (const route& each : routes)
-        if (each.describe != nullptr) openapi = each.describe(settings, routes);
-}
-
-/// The metadata of a protected resource (RFC 9728 section 2): a JSON object.
-[[nodiscard]] inline std::string make_resource_metadata(const account_service_settings& settings, std::string_view url,
-                                                        const std::vector<std::string>& scopes) {
-    std::string text;
-    http::json_writer json{text};
-    json.begin_object();
-    json.member("resource").string(url);
-    json.member("authorization_servers").begin_array().string(settings.auth_url).end_array();
-    json.member("scopes_supported").begin_array();
-    for (const auto& each : scopes) json.string(each);
-    json.end_array();
-    json.member("bearer_methods_supported").begin_array().string("header").end_array();
-    if (!settings.documentation_url.empty()) json.member("resource_documentation").string(settings.documentation_url);
-    json.end_object();
-    return text;
-}
-
-TOLLGATE_COLD void api_definition::add_resource(const std::string& path, std::string_view scopes) {
-    protected_resource added{.path = path,
-                             .url = settings.base_url + path,
-                             .id = resource_id_of(http::url::root(settings.base_url, "base_url").origin() + root + path),
-                             .metadata_path = std::string{resource_metadata_root}.append(root).append(path),
-                             .challenge = {},
-                             .metadata = {}};
-    for (const auto& each : resources)
-        if (each.id == added.id) throw std::invalid_argument{"tollgate: two resources have the URL " + added.url};
-    if (settings.has_authorization_server) {
-        const auto origin = settings.base_url.substr(0, settings.base_url.size() - root.size());
-        added.challenge = detail::concat({", resource_metadata=\"", origin, added.metadata_path, "\""});
-        std::vector<std::string> names;
-        const auto add_scope = [&](std::string_view scope) {
-            if (std::find(names.begin(), names.end(), scope) == names.end()) names.emplace_back(scope);
-        };
-        if (!path.empty()) {
-            const auto parsed = scope_set::parse(scopes);
-            if (!parsed || !parsed->for_each([&](std::string_view each) { return settings.services.has_scope(each); }))
-                throw std::invalid_argument{detail::concat({"tollgate: the resource ", path, " names an unknown scope: ", scopes})};
-            for (const route& each : routes)
-                if (each.resource == path && each.access.callers == access_rule::kind::scope && scopes.empty())
-                    add_scope(each.access.scope);
-            parsed->for_each([&](std::string_view each) { return add_scope(each), true; });
-        }
-        if (names.empty())
-            for (const auto& each : settings.services.scopes()) add_scope(each);
-        added.metadata = make_resource_metadata(settings, added.url, names);
-    }
-    resources.push_back(std::move(added));
-}
-
-TOLLGATE_COLD void api_definition::add_resources() {
-    add_resource({}, {});
-    for (const route& each : routes) {
-        auto at = std::find_if(resources.begin(), resources.end(), [&](const auto& known) { return known.path == each.resource; });
-        if (at == resources.end()) {
-            constexpr std::size_t resources_max = 64;  // each is a line of the settings; the index has eight bits
-            if (!each.resource.starts_with('/') || each.resource.ends_with('/') || resources.size() == resources_max)
-                throw std::invalid_argument{detail::concat({"tollgate: the path of a resource begins with a slash, ends without one, and "
-                                                            "there are at most 64: ", each.resource})};
-            add_resource(each.resource, each.resource_scopes);
-            at = resources.end() - 1;
-        }
-        if (!http::detail::is_below(each.path, each.resource))
-            throw std::invalid_argument{detail::concat({"tollgate: the route ", each.path, " is not below its resource ", each.resource})};
-        resource_of_route.push_back(static_cast<std::uint8_t>(at - resources.begin()));
-    }
-    const auto api_host = http::url::root(settings.base_url, "base_url").authority();
-    const auto auth_host = http::url::root(settings.auth_url, "auth_url").authority();
-    if (api_host != auth_host) other_host_ = auth_host;
-}
-
-TOLLGATE_COLD const protected_resource* api_definition::find_resource_metadata(const http::request& request) const noexcept {
-    if (!settings.has_authorization_server) return nullptr;
-    if (!other_host_.empty() && detail::ascii_iequals(request.fields.find(http::field_id::host), other_host_)) return nullptr;
-    for (const auto& each : resources)
-        if (each.metadata_path == request.target.path) return &each;
-    return nullptr;
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_API_DEFINITION_IPP
-
-// <tollgate/pipeline/detail/write_rejection.ipp>
-#ifndef TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
-#define TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
-
-namespace tollgate::inline v0::pipeline {
-
-inline void add_challenge(http::response& response, const authenticator_ref& one, std::string_view parameters) {
-    const std::string text = std::string{one.challenge()}.append(parameters);
-    if (const auto value = http::field_value::from(text)) response.add("WWW-Authenticate", *value);
-}
-
-/// The parameters of a Bearer challenge (RFC 6750 section 3, RFC 9728 section 5.1): an error code, the scope that the route needs, and the
-/// metadata of its resource. `error` and `scope` may be empty.
-[[nodiscard]] inline std::string bearer_parameters(std::string_view error, std::string_view scope, const request_state& state,
-                                                   const api_definition& api) {
-    std::string parameters;
-    const auto add = [&](std::string_view name, std::string_view value) {
-        if (!value.empty()) parameters.append(", ").append(name).append("=\"").append(value).append("\"");
-    };
-    add("error", error);
-    add("scope", scope);
-    const bool has_route = state.route && state.route->result != route_match::kind::unknown_path;
-    return parameters.append((has_route ? api.resource_of(state.route->route) : api.resources.front()).challenge);
-}
-
-/// Writes a line per scheme, Bearer first, because many clients read the first one only. Only credentials that were sent and are invalid
-/// have an error code (RFC 6750 section 3.1).
-inline void add_challenges(http::response& response, std::span<const authenticator_ref> authenticators, const request_state& state,
-                           const api_definition& api) {
-    const bool has_route = state.route && state.route->result == route_match::kind::found;
-    const auto scope = has_route ? required_scope(api.routes[state.route->route].access, state.route_service) : std::string_view{};
-    const std::string_view error = state.auth.state == auth_state::bad_credentials ? "invalid_token" : "";
-    for (const authenticator_ref& each : authenticators)
-        if (each.is_bearer()) add_challenge(response, each, bearer_parameters(error, scope, state, api));
-    for (const authenticator_ref& each : authenticators)
-        if (!each.is_bearer()) add_challenge(response, each, {});
-}
-
-/// Writes the challenge of a 403 (RFC 6750 section 3.1); nothing without such an authenticator.
-inline void add_insufficient_scope(http::response& response, std::span<const authenticator_ref> authenticators, std::string_view scope,
-                                   const request_state& state, const api_definition& api) {
-    for (const authenticator_ref& each : authenticators)
-        if (each.is_bearer()) add_challenge(response, each, bearer_parameters("insufficient_scope", scope, state, api));
-}
-
-/// The fields that a response of this status must have, for rejections and for errors. `retry_at` is used for 429 only.
-inline void add_required_fields(http::response& response, http::status status, instant retry_at, const request_state& state,
-                                const api_definition& api, std::span<const authenticator_ref> authenticators) {
-    switch (status) {
-        case http::status::unauthorized: add_challenges(response, authenticators, state, api); break;
-        case http::status::too_many_requests: http::add_retry_after(response, retry_at - state.now); break;
-        default: http::add_retry_after(response, status);
-    }
-}
-
-TOLLGATE_DECL void write_rejection(http::response& response, const rejection& rejection, const http::request& request,
-                                   const request_state& state, const api_definition& api,
-                                   std::span<const authenticator_ref> authenticators) {
-    add_required_fields(response, rejection.status, state.limit->resets_at, state, api, authenticators);
-    switch (rejection.status) {
-        case http::status::forbidden:
-            if (state.user_agent_accepted)  // so the scopes do not suffice
-                add_insufficient_scope(response, authenticators,
-                                       required_scope(api.routes[state.route->route].access, state.route_service), state, api);
-            break;
-        case http::status::unsupported_media_type: add_accepted_coding(request, response); break;
-        default: break;
-    }
-    write_error(response, rejection.status, rejection.message, api.documentation_url, rejection.documentation);
-}
-
-TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
-                                      std::span<const authenticator_ref> authenticators) {
-    const auto status = to_status(failure.kind);
-    response.clear();
-    add_required_fields(response, status, failure.retry_at, state, api, authenticators);
-    if (status == http::status::forbidden && !failure.scope.empty())
-        add_insufficient_scope(response, authenticators, failure.scope, state, api);
-    write_error(response, status, failure.message, api.documentation_url, to_topic(status));
-}
-
-}  // namespace tollgate::pipeline
-
-#endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP
 
 // <tollgate/pages/detail/submission.ipp>
 #ifndef TOLLGATE_PAGES_DETAIL_SUBMISSION_IPP
@@ -44634,7 +44620,9 @@ struct account_page_rules {
     static page_environment& environment(const row_call& call) noexcept { return call.part<account_page_part>().environment_; }
 
     static progress count(row_call& call) {
-        web::page_part::count_in(environment(call).limiter, environment(call).settings.pages.requests, call);
+        const auto& signed_in = kept(call).signed_in;
+        const auto key = signed_in ? limit_key::of(signed_in->user) : limit_key::of(call.state.client);
+        web::page_part::count_in(environment(call).limiter, key, environment(call).settings.pages.requests, call);
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule page_limit{&count};
@@ -44687,17 +44675,36 @@ struct account_page_rules {
         return web::page_part::redirect(call, environment(call).url_of(page::security, *kept(call).language));
     }
 
+    /// The query; empty if it is malformed.
+    static http::form_fields query_of(const row_call& call) {
+        auto query = http::parse_form(call.request.target.query);
+        return query ? *std::move(query) : http::form_fields{{}};
+    }
+
     // What the directory and the limiter say of the user.
 
-    static result<progress> read_accounts(row_call& call) {
+    /// Reads the accounts at this service, or at all services.
+    static result<progress> read_accounts_of(row_call& call, const std::optional<account_ref>& only = {}) {
         const page_environment& pages = environment(call);
         if (pages.users.may_block() && !call.may_wait()) return progress::waits;
         for (const service& at : pages.settings.services.services()) {
+            if (only && at.name != only->service) continue;
             auto accounts = pages.users.accounts_of(kept(call).signed_in->user, at.name.view());
             if (!accounts) return std::move(accounts).error();
             for (account& each : *accounts) kept(call).user.accounts.emplace_back(at.name, std::move(each));
         }
         return progress::goes_on;
+    }
+    /// The page of a webhook, and its forms, need its account only. A form that is displayed again may need all.
+    static result<progress> read_accounts(row_call& call) {
+        const kept_page& state = kept(call);
+        const bool is_posted = call.request.method == http::method::post;
+        const auto sent = state.form.value_of(web::form_token_name);
+        if (is_posted && !web::check_form_token(form_binding_of(*state.signed_in), sent)) return read_accounts_of(call);
+        const auto fields = is_posted ? state.form : query_of(call);
+        if (fields.find(hook_name) == nullptr) return read_accounts_of(call);
+        const auto named = parse_account(fields.value_of(account_name));
+        return named ? read_accounts_of(call, named) : progress::goes_on;
     }
     static result<progress> read_overview(row_call& call) {
         const page_environment& pages = environment(call);
@@ -44707,7 +44714,7 @@ struct account_page_rules {
         auto owned = pages.users.balance_of(id);
         if (!owned) return std::move(owned).error();
         user.owned = *std::move(owned);
-        if (auto read = read_accounts(call); !read) return read;
+        if (auto read = read_accounts_of(call); !read) return read;
         const auto own = pages.users.quota_of(id);
         if (!own) return own.error();
         user.allowed = own->value_or(pages.settings.user_quota);
@@ -44738,8 +44745,7 @@ struct account_page_rules {
     static result<progress> respond(row_call& call, bool may_block) {
         if (may_block && !call.may_wait()) return progress::waits;
         kept_page& state = kept(call);
-        auto query = http::parse_form(call.request.target.query);
-        const http::form_fields sent_query = query ? *std::move(query) : http::form_fields{{}};  // none if it is malformed
+        const http::form_fields sent_query = query_of(call);
         const bool is_posted = call.request.method == http::method::post;
         auto done = [&] {
             if (state.which == page::sign_in)
@@ -44783,12 +44789,13 @@ struct account_page_rules {
 
     static constexpr step redirect_steps[]{{http::work_kind::other, &redirect_to_page}};
     static constexpr step change_password_redirect_steps[]{{http::work_kind::other, &redirect_to_change_password}};
-    static constexpr step overview_steps[]{{http::work_kind::users, &read_overview},
+    static constexpr step overview_steps[]{{http::work_kind::users, &read_overview, true},
                                            {http::work_kind::limits, &read_window},
                                            {http::work_kind::pages, &respond_from_store}};
-    static constexpr step activity_steps[]{{http::work_kind::users, &read_activities}, {http::work_kind::pages, &respond_at_once}};
-    static constexpr step webhook_steps[]{{http::work_kind::users, &read_accounts}, {http::work_kind::pages, &respond_from_store}};
-    static constexpr step webhook_form_steps[]{{http::work_kind::users, &read_accounts}, {http::work_kind::forms, &respond_from_store}};
+    static constexpr step activity_steps[]{{http::work_kind::users, &read_activities, true}, {http::work_kind::pages, &respond_at_once}};
+    static constexpr step webhook_steps[]{{http::work_kind::users, &read_accounts, true}, {http::work_kind::pages, &respond_from_store}};
+    static constexpr step webhook_form_steps[]{{http::work_kind::users, &read_accounts, true},
+                                               {http::work_kind::forms, &respond_from_store}};
     static constexpr step store_steps[]{{http::work_kind::pages, &respond_from_store}};
     static constexpr step store_form_steps[]{{http::work_kind::forms, &respond_from_store}};
     static constexpr step session_steps[]{{http::work_kind::sessions, &respond_from_sessions}};
@@ -44844,7 +44851,10 @@ struct account_page_rules {
                 }
                 return row;
             }
-            default: return with_form(store_form_steps);
+            case page::tokens:
+            case page::applications:
+            case page::authorizations: return with_form(store_form_steps);
+            default: return {};
         }
     }
 };
@@ -44873,8 +44883,7 @@ TOLLGATE_COLD account_page_part::account_page_part(account_service_settings&& co
         const page_path& at = page_paths[i];
         rows_[i] = {.get = rules::make_get(at),
                     .post = rules::make_post(at, sessions),
-                    .redirect = redirect_row(at.pattern, rules::redirect_steps),
-                    .takes_forms = at.page != page::start && at.page != page::overview && at.page != page::activity};
+                    .redirect = redirect_row(at.pattern, rules::redirect_steps)};
     }
     change_password_row_ = redirect_row(change_password_path, rules::change_password_redirect_steps);
     roots_ = language_roots();
@@ -44934,7 +44943,7 @@ TOLLGATE_DECL void account_page_part::find_row(pipeline::row_call& call) const {
     state.language = &renderer().language_of(call.request);
     if (find_asset_row(call)) return;
     if (is_change_password_path(call.request.target.path))
-        return pipeline::find_by_method(call, {{http::method::get, &change_password_row_}}, unknown_row());
+        return pipeline::find_by_method(call, {{http::method::get, &change_password_row_}}, without_page());
     const auto at = renderer().find(call.request.target.path);
     const page_match found = at ? find_page(at->path) : page_match{};
     if (!environment_.is_served(found.page)) return find_unknown_row(call);
@@ -44942,11 +44951,11 @@ TOLLGATE_DECL void account_page_part::find_row(pipeline::row_call& call) const {
     state.is_language_missing = at->language == nullptr;
     const page_rows& rows = rows_[found.index];
     const bool is_redirect = found.page == page::start || found.slash_missing || state.is_language_missing;
-    const bool takes_forms = rows.takes_forms && !state.is_language_missing;
+    const bool takes_forms = !rows.post.steps.empty() && !state.is_language_missing;
     pipeline::find_by_method(call,
                              {{http::method::get, is_redirect ? &rows.redirect : &rows.get},
                               {http::method::post, takes_forms ? &rows.post : nullptr}},
-                             unknown_row());
+                             without_page());
 }
 
 }  // namespace tollgate::pages

@@ -98,8 +98,7 @@ TOLLGATE_COLD account_api::account_api(account_service_settings settings, user_d
                                        tollgate::policies policies, route_table table)
     : part_{std::make_unique<pipeline::api_part>(std::move(settings), users, store.credentials(), store.hooks(), std::move(policies),
                                                  std::move(table))},
-      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->definition().settings,
-                                               std::vector<const pipeline::part*>{part_.get()})} {}
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD account_api::~account_api() = default;
 

@@ -85,7 +85,7 @@ TOLLGATE_COLD void account_service::add_documentation() {
 TOLLGATE_COLD void account_service::finish() {
     judged_.insert(judged_.begin(), &api_.part());
     judged_.push_back(&api_.part());
-    judge_ = std::make_unique<pipeline::judge>(api_.policies(), api_.settings(), std::move(judged_));
+    judge_ = std::make_unique<pipeline::judge>(api_.policies(), std::move(judged_));
 }
 
 TOLLGATE_DECL bool account_service::may_block() const noexcept { return judge_->may_block(); }

@@ -87,7 +87,6 @@ public:
         call.state.no_row = pipeline::no_such_resource;
     }
 
-    [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_row_; }
     [[nodiscard]] bool may_block() const noexcept override { return false; }
 
     void refuse(const http::refusal& refused, http::response& response) const override {
@@ -96,7 +95,7 @@ public:
         pipeline::finish_refusal(policies_, refused, pipeline::client_of(refused, settings_), response);
     }
 
-    [[nodiscard]] const account_service_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept override { return settings_; }
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const std::string& root() const noexcept { return root_; }
 
@@ -164,7 +163,7 @@ private:
 TOLLGATE_COLD api_documentation::api_documentation(account_service_settings settings, const route_table& routes,
                                                    tollgate::policies policies)
     : part_{std::make_unique<manual::documentation_part>(std::move(settings), routes, std::move(policies))},
-      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD api_documentation::~api_documentation() = default;
 

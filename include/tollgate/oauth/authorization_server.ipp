@@ -14,7 +14,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_COLD authorization_server::authorization_server(account_service_settings settings, oauth_store_ref store,
                                                          session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
     : part_{std::make_unique<oauth::oauth_part>(std::move(settings), store, sessions, std::move(policies), std::move(theme))},
-      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD authorization_server::~authorization_server() = default;
 

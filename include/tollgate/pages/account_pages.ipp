@@ -13,7 +13,7 @@ namespace tollgate::inline v0 {
 TOLLGATE_COLD account_pages::account_pages(account_service_settings settings, user_directory_ref users, account_store_ref store,
                                            session_source_ref sessions, tollgate::policies policies, any_page_theme theme)
     : part_{std::make_unique<pages::account_page_part>(std::move(settings), users, store, sessions, std::move(policies), std::move(theme))},
-      judge_{std::make_unique<pipeline::judge>(part_->policies(), part_->settings(), std::vector<const pipeline::part*>{part_.get()})} {}
+      judge_{std::make_unique<pipeline::judge>(part_->policies(), std::vector<const pipeline::part*>{part_.get()})} {}
 
 TOLLGATE_COLD account_pages::~account_pages() = default;
 

@@ -10,10 +10,12 @@
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/row.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
+#include <tollgate/pipeline/detail/write_rejection.hpp>
 #include <tollgate/policy/policies.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -41,14 +43,15 @@ inline constexpr int repeated_judgements_max = 2;
 /// kind of work and returns `needs_worker`. The next call, on a worker, continues at that stage. The worker waits for nothing else: a
 /// stage that must wait for another kind returns `needs_worker` again.
 ///
-/// No stage runs twice, with one exception: if the request waited for so long that the decision about its caller no longer holds
-/// (`is_outdated`), the caller is found again, and the access is checked again, before the endpoint acts. The request is counted once.
+/// A stage runs once, with two exceptions. If the credentials may be in the body, the stages from `caller` to `checks` run again when it
+/// has arrived. If the request waited for so long that the decision about its caller no longer holds (`is_outdated`), the caller is found
+/// again, and so is what the steps of the row have decided, before the endpoint acts. The request is counted once.
 class judge {
 public:
-    /// `policies`, `settings` and the parts must outlive the object. The first part that serves a path has its rows; the last part has
-    /// the paths that no part serves, and the refusals of hosts and of requests without a User-Agent.
-    judge(const tollgate::policies& policies, const account_service_settings& settings, std::vector<const part*> parts)
-        : policies_{policies}, settings_{settings}, parts_{std::move(parts)} {}
+    /// `policies` and the parts must outlive the object. The first part that serves a path has its rows; the last part has the paths that
+    /// no part serves, and its settings name hosts and proxies.
+    judge(const tollgate::policies& policies, std::vector<const part*> parts)
+        : policies_{policies}, settings_{parts.back()->settings()}, parts_{std::move(parts)} {}
 
     /// Implements `http::resumable_handler`.
     [[nodiscard]] http::handle_step advance(const http::request& request, http::response& response, http::handler_state& memory,
@@ -106,11 +109,8 @@ private:
     http::handle_step advance(row_call& call, http::thread_kind thread) const {
         using http::work_kind;
         request_state& state = call.state;
-        // Sets what the next function may do; returns its argument.
-        const auto waiting_for = [&](work_kind kind) {
-            call.thread = state.waits_for == kind ? thread : http::thread_kind::io;
-            return kind;
-        };
+        // Sets whether the next function may wait for this kind of work.
+        const auto waiting_for = [&](work_kind kind) { call.thread = state.waits_for == kind ? thread : http::thread_kind::io; };
         const auto wait_at = [&](stage next, work_kind kind) {
             state.next = next;
             state.waits_for = kind;
@@ -137,6 +137,8 @@ private:
                     if (const caller_rule* rule = state.row->caller; rule != nullptr && rule->find_user != nullptr) {
                         waiting_for(rule->user_work);
                         if (rule->find_user(call) == progress::waits) return wait_at(stage::user, rule->user_work);
+                        // The look-up itself may take longer than a decision holds.
+                        if (call.may_wait()) state.judged_at = policies_.clock().now();
                     }
                     [[fallthrough]];
                 case stage::limit:
@@ -159,6 +161,7 @@ private:
                         }
                         if (rule->read != nullptr && rule->read(call) == progress::responded) return finish(call);
                         state.has_body = true;
+                        if (state.has_waited && is_outdated(state.now, policies_.clock().now())) state.now = policies_.clock().now();
                         // The one stage whose position depends on the row: a client's credentials may be in the body.
                         if (state.row->caller != nullptr && state.row->caller->in_body) {
                             state.next = stage::caller;
@@ -168,8 +171,7 @@ private:
                     [[fallthrough]];
                 case stage::again:
                     // The time is read only where it matters: most requests do not wait, and read it once.
-                    if (state.has_waited && !state.has_acted && state.auth.state == auth_state::authenticated &&
-                        is_outdated(state.judged_at, policies_.clock().now())) [[unlikely]] {
+                    if (state.has_waited && !state.has_acted && is_outdated(state.judged_at, policies_.clock().now())) [[unlikely]] {
                         if (state.repeated == repeated_judgements_max) return fail(call, unavailable("the request was judged too often"));
                         judge_again(call);
                         continue;
@@ -183,7 +185,6 @@ private:
                         if (!done) return fail(call, done.error());
                         if (*done == progress::waits) return wait_at(stage::again, next.work);
                         if (*done == progress::responded) break;
-                        state.has_acted = state.has_acted || next.acts;
                     }
                     return finish(call);
             }
@@ -206,18 +207,14 @@ private:
     void read_head(row_call& call) const {
         request_state& state = call.state;
         state.start = start_request(policies_, state.now);
+        state.judged_at = state.now;
         state.client = http::client_address(call.request, settings_.trusted_proxies, settings_.client_named_by);
         state.part = &part_of(call.request);
         state.part->find_row(call);
         // A request without a User-Agent counts against its address, so its credentials are not read. It is rejected after the rate limit
         // has been checked.
         state.user_agent_accepted = accepts_user_agent(policies_.agent_rule(), call.request);
-        if (!state.user_agent_accepted) {
-            state.part = parts_.back();
-            state.row = &state.part->unknown_row();
-            state.kept.reset();
-            return;
-        }
+        if (!state.user_agent_accepted) return use_refused_row(state);
         // A preflight is not counted, and neither is a form of another site, so their credentials are not read either: otherwise, guesses
         // would be free.
         state.is_preflight = http::is_preflight(call.request);
@@ -226,13 +223,26 @@ private:
         if (!state.is_preflight && !state.is_cross_site && state.row->caller != nullptr) state.row->caller->read(call);
     }
 
-    /// Continues at the caller, as if the request had just arrived.
+    void use_refused_row(request_state& state) const {
+        state.part = parts_.back();
+        state.row = &refused_row;
+        state.allowed = {};
+        state.no_row.reset();
+        state.kept.reset();  // of the part before
+    }
+
+    /// Continues at the caller, as if the request had just arrived, and then at the first step that decides.
     void judge_again(row_call& call) const {
         request_state& state = call.state;
         ++state.repeated;
-        state.now = policies_.clock().now();
+        state.now = state.judged_at = policies_.clock().now();
         state.auth = {};
-        state.row->caller->read(call);
+        if (state.row->caller != nullptr) state.row->caller->read(call);
+        if (state.kept != nullptr) state.kept->forget();
+        const auto decides = [](const step& each) { return each.decides; };
+        const auto steps = state.row->steps;
+        const auto first = static_cast<std::uint8_t>(std::find_if(steps.begin(), steps.end(), decides) - steps.begin());
+        state.step = (std::min)(state.step, first);
         state.next = stage::caller;  // `waits_for` stays: the worker may still wait for it
     }
 
@@ -273,10 +283,7 @@ private:
 
     /// Writes the response after an exception. Never waits.
     void respond_error(row_call& call, const error& thrown) const {
-        if (call.state.row == nullptr) {  // thrown where it was looked up
-            call.state.part = parts_.back();
-            call.state.row = &call.state.part->unknown_row();
-        }
+        if (call.state.row == nullptr) use_refused_row(call.state);  // thrown where it was looked up
         call.thread = http::thread_kind::io;
         fail(call, thrown);
     }

@@ -336,6 +336,21 @@ TEST_CASE("documentation accepts GET only") {
     }
 }
 
+TEST_CASE("a request without a User-Agent is refused like those of the API") {
+    const api_documentation documentation{shop_settings(), account_routes()};
+    for (const auto method : {http::method::get, http::method::options}) {
+        http::request request;
+        request.method = method;
+        request.target.path = "/people/docs/";
+        http::response out;
+        documentation.handle(request, out);
+        CHECK(out.status() == http::status::forbidden);
+        CHECK(out.find("Content-Type") == "application/json");
+        CHECK_FALSE(out.find("X-RateLimit-Remaining").empty());
+        CHECK(out.find("Allow").empty());
+    }
+}
+
 TEST_CASE("the page of webhooks states the numbers that are used") {
     const auto page = fetch(api_documentation{shop_settings(), account_routes()}, "/people/docs/webhooks/");
     CHECK(has(page, "For " + manual::describe_duration(hook_secret_overlap) + " after a secret is replaced"));

@@ -857,7 +857,7 @@ TEST_CASE("a request waits for one kind of work at a time", "[oauth]") {
     const std::string form = "form_token=x&response_type=code&scope=user:balance&client_id=" + client_id;
     for (const row& each : std::vector<row>{
              {"a code", method::post, "/user/oauth_token/", client + "&grant_type=authorization_code&code=" + new_code(),
-              {work::credentials, work::sessions, work::limits, work::token_endpoint, work::sessions, work::token_endpoint}, status::ok},
+              {work::credentials, work::sessions, work::limits, work::token_endpoint}, status::ok},
              {"a wrong secret", method::post, "/user/oauth_token/", wrong, {work::credentials, work::limits}, status::unauthorized},
              {"a revocation", method::post, revocation_path, client + "&token=" + access,
               {work::credentials, work::limits, work::token_endpoint}, status::ok},

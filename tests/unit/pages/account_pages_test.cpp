@@ -419,8 +419,31 @@ TEST_CASE("refusals of the server are pages") {
     }
 }
 
-TEST_CASE("the style sheet needs no session") {
+TEST_CASE("a request without a User-Agent is refused on every path and counted") {
     page_shop shop;
+    int left = 60;
+    for (const std::string path : {"/en/user/", "/en/user/sign_in/", "/nothing", "/favicon.ico"})
+        for (const auto method : {http::method::get, http::method::options, http::method::post}) {
+            CAPTURE(path, method);
+            test_request request{method, path};
+            request.without("User-Agent").field("Cookie", "who=ann");
+            const auto refused = shop.handle(request);
+            CHECK(to_number(refused.status()) == 403);
+            CHECK(refused.find("Content-Type") == "application/json");
+            CHECK(refused.find("X-RateLimit-Remaining") == std::to_string(--left));
+            CHECK(refused.find("Allow").empty());
+            CHECK(has(refused, "Send one User-Agent header"));
+        }
+}
+
+TEST_CASE("the style sheet needs no session, and is only read") {
+    page_shop shop;
+    for (const auto& [method, status] : {std::pair{http::method::post, 405U}, {http::method::options, 204U}}) {
+        test_request request{method, style_url_of(shop.pages)};
+        const auto refused = shop.handle(request);
+        CHECK(to_number(refused.status()) == status);
+        CHECK(refused.find("Allow") == "GET, HEAD, OPTIONS");
+    }
     const auto sheet = shop.get(style_url_of(shop.pages), "");
     CHECK(to_number(sheet.status()) == 200);
     CHECK(sheet.find("Content-Type") == "text/css; charset=utf-8");

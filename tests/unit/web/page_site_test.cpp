@@ -49,20 +49,17 @@ TEST_CASE("a site's address comes from auth_url") {
 }
 
 TEST_CASE("a style sheet's path contains its digest, and it is immutable") {
-    test_request request{http::method::get, site.style_url};
-    http::response out;
-    REQUIRE(site.respond_asset(request.view(), out));
-    CHECK(out.body() == "body {}");
-    CHECK(out.find("Content-Type") == "text/css; charset=utf-8");
-    CHECK(out.find("Cache-Control") == "public, max-age=31536000, immutable");
-    CHECK(out.find("X-Content-Type-Options") == "nosniff");
+    const page_asset* const style = site.find_asset(site.style_url);
+    REQUIRE(style != nullptr);
+    CHECK(style->body == "body {}");
+    CHECK(style->field_lines ==
+          "Content-Type: text/css; charset=utf-8\r\nCache-Control: public, max-age=31536000, immutable\r\n"
+          "X-Content-Type-Options: nosniff\r\n");
 
     CHECK(page_site::make("https://shop.example", "body { }").style_url != site.style_url);
     CHECK(page_site::make("https://shop.example/a", "body {}").style_url == "/a" + site.style_url);
-    for (const std::string& other : {site.style_url + "/", std::string{"/en/style-.css"}, "/x" + site.style_url}) {
-        test_request other_request{http::method::get, other};
-        CHECK_FALSE(site.respond_asset(other_request.view(), out));
-    }
+    for (const std::string& other : {site.style_url + "/", std::string{"/en/style-.css"}, "/x" + site.style_url})
+        CHECK(site.find_asset(other) == nullptr);
 }
 
 TEST_CASE("an icon is served at a path with its digest, and at /favicon.ico") {
@@ -70,25 +67,12 @@ TEST_CASE("an icon is served at a path with its digest, and at /favicon.ico") {
     CHECK(one.icon_url != other.icon_url);
     CHECK(one.icon_url.starts_with("/a/en/icon-"));
     for (const std::string& path : {one.icon_url, std::string{"/a/favicon.ico"}}) {
-        test_request request{http::method::get, path};
-        http::response out;
-        REQUIRE(one.respond_asset(request.view(), out));
-        CHECK(out.body() == "<svg/>");
-        CHECK((out.find("Cache-Control").find("immutable") != std::string_view::npos) == (path == one.icon_url));
+        const page_asset* const icon = one.find_asset(path);
+        REQUIRE(icon != nullptr);
+        CHECK(icon->body == "<svg/>");
+        CHECK((icon->field_lines.find("immutable") != std::string_view::npos) == (path == one.icon_url));
     }
-    test_request other_request{http::method::get, "/favicon.ico"};
-    http::response out;
-    CHECK_FALSE(one.respond_asset(other_request.view(), out));
-}
-
-TEST_CASE("a style sheet accepts GET only") {
-    for (const auto& [method, status] : {std::pair{http::method::post, 405U}, {http::method::options, 204U}}) {
-        test_request request{method, site.style_url};
-        http::response out;
-        REQUIRE(site.respond_asset(request.view(), out));
-        CHECK(to_number(out.status()) == status);
-        CHECK(out.find("Allow") == "GET, HEAD, OPTIONS");
-    }
+    CHECK(one.find_asset("/favicon.ico") == nullptr);
 }
 
 TEST_CASE("same-site requests, and clients that are not browsers, are accepted") {
@@ -137,11 +121,10 @@ TEST_CASE("only a page with a script allows scripts, of this site alone") {
     CHECK(out.find("Content-Security-Policy") ==
           "default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'self'; form-action 'self'; base-uri 'none'; "
           "frame-ancestors 'none'");
-    test_request request{http::method::get, site.script_url};
-    http::response script;
-    REQUIRE(site.respond_asset(request.view(), script));
-    CHECK(script.find("Content-Type") == "text/javascript; charset=utf-8");
-    CHECK(script.find("X-Content-Type-Options") == "nosniff");
+    const page_asset* const script = site.find_asset(site.script_url);
+    REQUIRE(script != nullptr);
+    CHECK(script->field_lines.find("Content-Type: text/javascript; charset=utf-8\r\n") != std::string_view::npos);
+    CHECK(script->field_lines.find("X-Content-Type-Options: nosniff\r\n") != std::string_view::npos);
 }
 
 TEST_CASE("a page that redirects to an application allows redirects and the opener") {

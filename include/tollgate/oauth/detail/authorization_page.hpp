@@ -285,6 +285,7 @@ private:
         report(activity_kind::signed_in, user, {});
         row_call.state.auth.caller = caller_on_page(user);
         context.just_signed_in = signed_in_form{secret, *nonce, user};
+        row_call.state.has_acted = true;
     }
 
     /// Shows the consent form, unless the request forbids it.

@@ -94,6 +94,12 @@ using judged_request = std::variant<authorization_request, page_failure, redirec
     return sessions.is_active(user);
 }
 
+/// Returns the owner of an application if they have to be active so that it gets codes and tokens, and the sessions know whether they are.
+[[nodiscard]] inline std::optional<user_id> owner_to_ask(const application& client, const session_source_ref& sessions) noexcept {
+    const bool asks = !client.suspended && client.owner != no_owner && sessions.knows_active_users();
+    return asks ? std::optional{client.owner} : std::nullopt;
+}
+
 /// Returns true if an application gets no codes and tokens: it is suspended, or its owner is not active. `is_active(user)`: `result<bool>`.
 template <class IsActive>
 [[nodiscard]] result<bool> is_stopped(const application& client, const IsActive& is_active) {

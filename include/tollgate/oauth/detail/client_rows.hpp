@@ -35,8 +35,6 @@ struct kept_client final : pipeline::kept_data {
     std::optional<oauth_token> token{};    ///< the refresh token, or the token to describe
     resource_set resources{};
     std::optional<failure> refused{};      ///< why no tokens are issued
-    std::optional<token_response> issued{};
-    bool is_disabled = false;              ///< the user of the issued tokens
 };
 
 /// The functions of the rows of endpoints that applications call: token (RFC 6749 section 3.2), revocation (RFC 7009), introspection (RFC
@@ -80,8 +78,7 @@ struct client_rules {
     static progress find_user(row_call& call) {
         kept_client& state = kept(call);
         if (!state.client || state.endpoint == endpoint::revocation) return progress::goes_on;
-        const bool has_user = !state.client->suspended && state.client->owner != no_owner;
-        if (has_user && must_wait_for_user(call)) return progress::waits;
+        if (owner_to_ask(*state.client, part(call).sessions()) && must_wait_for_user(call)) return progress::waits;
         const auto stopped = oauth::is_stopped(*state.client, [&](user_id user) { return is_active(part(call).sessions(), user); });
         if (!stopped) {
             call.state.auth.fail(stopped.error());
@@ -115,10 +112,6 @@ struct client_rules {
     }
     static constexpr pipeline::limit_rule guesses{&count};
 
-    /// Counts requests without a User-Agent.
-    static progress count_refused(row_call& call) { return call.state.user_agent_accepted ? progress::goes_on : count_address(call, true); }
-    static constexpr pipeline::limit_rule refused_requests{&count_refused};
-
     // Bodies are forms or JSON objects.
 
     static progress read_body(row_call& call) {
@@ -142,7 +135,6 @@ struct client_rules {
 
     static void reject(row_call& call, const pipeline::rejection& reason) {
         const auto url = part(call).documentation_url();
-        if (!call.state.user_agent_accepted) return write_missing_user_agent(call.response, *call.state.limit, call.state.now, url);
         if (reason.status == http::status::unauthorized || reason.status == http::status::too_many_requests) return reject_client(call);
         if (!call.state.allowed.empty()) return write_unsupported_method(call, reason);
         pipeline::write_error(call.response, reason.status, reason.message, url, reason.documentation);
@@ -195,11 +187,11 @@ struct client_rules {
     }
     static constexpr step metadata_steps[]{{http::work_kind::other, &respond_metadata}};
 
-    /// What a request for tokens names: the refresh token, and the resources. Counts the request.
+    /// Reads the refresh token and the resources that a request for tokens names, and counts the request.
     static result<progress> find_grant(row_call& call) {
         kept_client& state = kept(call);
         const oauth_store_ref& store = part(call).store();
-        if (is_refresh(state.sent) && !state.token) {
+        if (is_refresh(state.sent)) {
             if (store.may_block() && !call.may_wait()) return progress::waits;
             auto found = find_refresh_token(store, state);
             if (!found) return std::move(found).error();
@@ -226,29 +218,44 @@ struct client_rules {
         if (!*active) return refuse(call, invalid_refresh_token());
         return progress::goes_on;
     }
+    /// Issues tokens, and responds with them on the same worker: if the server refused the request between, the client would repeat it with
+    /// a code that was used. For the same reason, the user of a code, who is known only now, is looked up here.
     static result<progress> issue(row_call& call) {
         kept_client& state = kept(call);
         const oauth_store_ref& store = part(call).store();
-        if (store.may_block() && !call.may_wait()) return progress::waits;
+        if (!call.may_wait() && (store.may_block() || must_wait_for_user(call))) return progress::waits;
         const exchange_context exchange{*state.client, part(call).settings(), call.state.now, state.resources,
                                         state.token ? &state.token->scopes : nullptr};
         auto judged = issue_tokens(state.sent, exchange, store, call.policies.random(), call.policies.scope_checker());
         if (!judged && judged.error().kind == error_kind::too_many_requests)
             return refuse_for_now(call, judged.error().retry_at, judged.error().message);
         if (!judged) return std::move(judged).error();
-        if (auto* error = std::get_if<failure>(&*judged)) state.refused = std::move(*error);
-        else if (auto* reused = std::get_if<reused_secret>(&*judged)) {
+        call.state.has_acted = true;
+        if (auto* error = std::get_if<failure>(&*judged)) {
+            state.refused = std::move(*error);
+            return progress::goes_on;
+        }
+        if (auto* reused = std::get_if<reused_secret>(&*judged)) {
             if (reused->user)
                 call.policies.observer().on_activity({activity_kind::access_revoked_after_reuse, *reused->user, state.client->name,
-                                                     call.state.client, call.state.now});
+                                                      call.state.client, call.state.now});
             state.refused = std::move(reused->reason);
-        } else state.issued = std::get<token_response>(*std::move(judged));
-        return progress::goes_on;
+            return progress::goes_on;
+        }
+        const auto& issued = std::get<token_response>(*judged);
+        if (issued.new_user) {
+            const auto revoked = revoke_if_disabled(call, issued);
+            if (!revoked) return revoked.error();
+            if (*revoked) return refuse(call, {error_code::invalid_grant, "The user's account is disabled."});
+        }
+        write_tokens(call.response, issued);
+        const std::size_t rows_added = issued.refresh_token ? 2 : 1;
+        remove_expired(store, call.policies.observer(), call.state.now, rows_added);
+        return progress::responded;
     }
     /// An invalid code or token of a public client counts like a wrong secret: its sender has not been authenticated.
     static result<progress> refuse_exchange(row_call& call) {
         const auto& refused = kept(call).refused;
-        if (!refused) return progress::goes_on;
         const bool is_guess = kept(call).client->type == client_type::public_client && refused->code == error_code::invalid_grant;
         if (!is_guess) return refuse(call, *refused);
         if (count_address(call, true) == progress::waits) return progress::waits;
@@ -260,39 +267,10 @@ struct client_rules {
                            *call.state.limit, call.state.now, part(call).documentation_url());
         return progress::responded;
     }
-    /// The user is known only after the code was redeemed, which cannot be undone. If the lookup fails, the tokens are kept: the API checks
-    /// the user again with each request.
-    static result<progress> check_new_user(row_call& call) {
-        kept_client& state = kept(call);
-        if (!state.issued->new_user) return progress::goes_on;
-        if (must_wait_for_user(call)) return progress::waits;
-        const auto active = is_active(part(call).sessions(), *state.issued->new_user);
-        if (!active) call.observed().report(call.policies, active.error());
-        state.is_disabled = active && !*active;
-        return progress::goes_on;
-    }
-    static result<progress> respond_tokens(row_call& call) {
-        kept_client& state = kept(call);
-        const oauth_store_ref& store = part(call).store();
-        if (store.may_block() && !call.may_wait()) return progress::waits;
-        const token_response& issued = *state.issued;
-        if (state.is_disabled) {
-            if (auto done = revoke(store, state, issued.access_token); !done) return std::move(done).error();
-            if (issued.refresh_token)
-                if (auto done = revoke(store, state, *issued.refresh_token); !done) return std::move(done).error();
-            return refuse(call, {error_code::invalid_grant, "The user's account is disabled."});
-        }
-        write_tokens(call.response, issued);
-        const std::size_t rows_added = issued.refresh_token ? 2 : 1;
-        remove_expired(store, call.policies.observer(), call.state.now, rows_added);
-        return progress::responded;
-    }
     static constexpr step token_steps[]{{http::work_kind::token_endpoint, &find_grant},
-                                        {http::work_kind::sessions, &check_token_user},
-                                        {http::work_kind::token_endpoint, &issue, true},
-                                        {http::work_kind::limits, &refuse_exchange},
-                                        {http::work_kind::sessions, &check_new_user},
-                                        {http::work_kind::token_endpoint, &respond_tokens}};
+                                        {http::work_kind::sessions, &check_token_user, true},
+                                        {http::work_kind::token_endpoint, &issue},
+                                        {http::work_kind::limits, &refuse_exchange}};
 
     /// 200 whether the token exists or not (section 2.2); token_type_hint is ignored (section 2.1). Suspended applications may revoke.
     static result<progress> respond_revocation(row_call& call) {
@@ -319,6 +297,7 @@ struct client_rules {
     static result<progress> find_token(row_call& call) {
         kept_client& state = kept(call);
         const oauth_store_ref& store = part(call).store();
+        state.token.reset();
         const auto token = state.sent.find("token");
         if (!token) return refuse(call, missing_parameter("token"));
         if (!is_well_formed(secret_kind::access_token, *token) && !is_well_formed(secret_kind::refresh_token, *token))
@@ -343,7 +322,7 @@ struct client_rules {
         write_introspection(call.response, token ? &*token : nullptr, part(call).settings().auth_url, part(call).resources());
         return progress::responded;
     }
-    static constexpr step introspection_steps[]{{http::work_kind::token_endpoint, &find_token},
+    static constexpr step introspection_steps[]{{http::work_kind::token_endpoint, &find_token, true},
                                                 {http::work_kind::sessions, &respond_introspection}};
 
     /// RFC 8628 section 3.1. Public clients prove nothing here, so requests are counted by address.
@@ -409,6 +388,19 @@ private:
         if (!window.admitted) return window;
         const auto network = limit_key::of(tollgate::detail::first_of_network(client, 6)).in("/48");
         return limiter.take(network, settings.device_requests_of_network, call.state.now);
+    }
+
+    /// Revokes the tokens of a disabled user and returns true. The user is known only after the code was redeemed, which cannot be undone.
+    /// If the lookup fails, the tokens are kept: the API checks the user again with each request.
+    static result<bool> revoke_if_disabled(row_call& call, const token_response& issued) {
+        const oauth_store_ref& store = part(call).store();
+        const auto active = is_active(part(call).sessions(), *issued.new_user);
+        if (!active) call.observed().report(call.policies, active.error());
+        if (!active || *active) return false;
+        if (auto done = revoke(store, kept(call), issued.access_token); !done) return std::move(done).error();
+        if (!issued.refresh_token) return true;
+        if (auto done = revoke(store, kept(call), *issued.refresh_token); !done) return std::move(done).error();
+        return true;
     }
 
     /// Revokes an access or refresh token of the client. Returns true if there was one.

@@ -232,10 +232,8 @@ private:
             if (!found || !*found) return std::nullopt;
             context.client = *std::move(found);
             context.is_stopped = context.client->suspended.has_value();
-            if (!context.is_stopped && context.client->owner != no_owner && sessions.knows_active_users()) {
-                context.owner = context.client->owner;
-                return std::nullopt;
-            }
+            context.owner = owner_to_ask(*context.client, sessions);
+            if (context.owner) return std::nullopt;
         }
         if (context.is_stopped) {
             pages.respond_message(call.response, http::status::bad_request, pages.texts().consent.stopped_client, make_frame(call));

@@ -30,6 +30,13 @@ struct signed_in_form {
 /// What a page of OAuth keeps for one request.
 struct kept_oauth_page final : web::kept_page {
     [[nodiscard]] oauth_outcome outcome() const noexcept override { return noted.outcome(); }
+    void forget() noexcept override {
+        client.reset();
+        is_stopped = false;
+        described.reset();
+        code.reset();
+        owner.reset();
+    }
 
     oauth::endpoint endpoint = oauth::endpoint::none;
     noted_outcome noted{};

@@ -47,7 +47,6 @@ public:
         return paths_.find(request.target.path) != endpoint::none || renderer().site().find_asset(request.target.path) != nullptr;
     }
     TOLLGATE_DECL void find_row(pipeline::row_call& call) const override;
-    [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_row_; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
     [[nodiscard]] TOLLGATE_DECL bool may_block() const noexcept override;
 
@@ -68,10 +67,9 @@ public:
     [[nodiscard]] std::string_view metadata() const noexcept { return metadata_; }
 
 private:
-    /// The rows of an endpoint; `refused` is for OPTIONS and methods that it does not support.
+    /// The rows of an endpoint. Those of methods that it does not support have no steps; `refused` is for these and for OPTIONS.
     struct endpoint_rows {
         pipeline::row get, post, remove, refused;
-        method_set methods;
         pipeline::row redirect;  // of a page without a language
     };
 
@@ -89,7 +87,7 @@ private:
     std::string form_cookie_;  // the name of the cookie
     std::string metadata_;
     std::array<endpoint_rows, endpoints_count> rows_;
-    pipeline::row unknown_row_;
+    pipeline::row without_endpoint_;  // of paths that are neither an endpoint nor a page
 };
 
 }  // namespace tollgate::oauth

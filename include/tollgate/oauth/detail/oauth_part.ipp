@@ -53,7 +53,7 @@ TOLLGATE_COLD oauth_part::oauth_part(account_service_settings&& configured, cons
 }
 
 TOLLGATE_COLD void oauth_part::make_rows() {
-    unknown_row_ = {.limit = &client_rules::refused_requests, .form = &client_rules::form};
+    without_endpoint_ = {.form = &client_rules::form};
     const auto rows_of = [&](endpoint which) -> endpoint_rows& { return rows_[static_cast<std::size_t>(which)]; };
     const auto refused = [](endpoint which) { return pipeline::row{.pattern = route_of(which), .form = &client_rules::form}; };
 
@@ -66,7 +66,6 @@ TOLLGATE_COLD void oauth_part::make_rows() {
                                .access = any_caller,
                                .steps = steps};
         rows_of(which).refused = refused(which);
-        rows_of(which).methods.add(http::method::post);
     };
     add_client_row(endpoint::token, client_rules::token_steps);
     add_client_row(endpoint::revocation, client_rules::revocation_steps);
@@ -76,7 +75,6 @@ TOLLGATE_COLD void oauth_part::make_rows() {
     auto& metadata_rows = rows_of(endpoint::metadata);
     metadata_rows.get = metadata_rows.refused = refused(endpoint::metadata);
     metadata_rows.get.steps = client_rules::metadata_steps;
-    metadata_rows.methods.add(http::method::get);
 
     auto& registration = rows_of(endpoint::registration);
     registration.refused = refused(endpoint::registration);
@@ -93,7 +91,6 @@ TOLLGATE_COLD void oauth_part::make_rows() {
     registration.remove = registration.get;
     registration.remove.steps = registration_rules::delete_steps;
     for (auto* each : {&registration.post, &registration.get, &registration.remove}) each->limit = &registration_rules::wrong_tokens;
-    for (const auto each : {http::method::post, http::method::get, http::method::delete_}) registration.methods.add(each);
 
     const auto add_page_rows = [&](endpoint which, std::span<const pipeline::step> get, std::span<const pipeline::step> post) {
         auto& rows = rows_of(which);
@@ -102,8 +99,6 @@ TOLLGATE_COLD void oauth_part::make_rows() {
         rows.refused = {.pattern = route_of(which), .form = &oauth_page_rules::form};
         rows.redirect = rows.refused;
         rows.redirect.steps = oauth_page_rules::redirect_steps;
-        rows.methods.add(http::method::get);
-        rows.methods.add(http::method::post);
     };
     add_page_rows(endpoint::authorization, oauth_page_rules::get_steps, oauth_page_rules::post_steps);
     add_page_rows(endpoint::one_page, oauth_page_rules::get_steps, oauth_page_rules::one_page_steps);
@@ -116,7 +111,7 @@ TOLLGATE_DECL void oauth_part::find_row(pipeline::row_call& call) const {
     if (which == endpoint::none) {
         if (find_asset_row(call)) return;
         if (paths_.is_page_path(path)) return find_unknown_row(call);
-        call.state.row = &unknown_row_;
+        call.state.row = &without_endpoint_;
         call.state.no_row = pipeline::no_such_resource;
         return;
     }
@@ -136,11 +131,11 @@ TOLLGATE_DECL void oauth_part::find_row(pipeline::row_call& call) const {
     } else if (which != endpoint::metadata) {
         call.kept<kept_client>().endpoint = which;
     }
-    const auto get = is_redirect ? &rows.redirect : &rows.get;
+    const auto supported = [](const pipeline::row& each) { return each.steps.empty() ? nullptr : &each; };
     pipeline::find_by_method(call,
-                             {{http::method::get, rows.methods.contains(http::method::get) ? get : nullptr},
-                              {http::method::post, rows.methods.contains(http::method::post) && !is_redirect ? &rows.post : nullptr},
-                              {http::method::delete_, rows.methods.contains(http::method::delete_) ? &rows.remove : nullptr}},
+                             {{http::method::get, is_redirect ? &rows.redirect : supported(rows.get)},
+                              {http::method::post, is_redirect ? nullptr : supported(rows.post)},
+                              {http::method::delete_, supported(rows.remove)}},
                              rows.refused);
 }
 

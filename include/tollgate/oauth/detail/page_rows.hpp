@@ -39,20 +39,14 @@ struct oauth_page_rules {
     static const oauth_part& part(const row_call& call) noexcept { return call.part<oauth_part>(); }
 
     static progress count(row_call& call) {
-        const auto key = limit_key::of(call.state.client);
         const quota& allowed = part(call).settings().oauth.page_requests;
-        window_limiter& limiter = part(call).page_limiter();
-        const bool counts = pipeline::is_counted(call.state);
-        call.state.limit = counts ? limiter.take(key, allowed, call.state.now) : limiter.peek(key, allowed, call.state.now);
+        web::page_part::count_in(part(call).page_limiter(), limit_key::of(call.state.client), allowed, call);
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule page_limit{&count};
 
     static void fail(row_call& call, const error& failure) {
-        const auto status = status_of_server_error(failure);
-        call.response.clear();
-        http::add_retry_after(call.response, status);
-        web::page_part::pages_for(call).respond_status(call.response, status);
+        web::page_part::fail_with(call, status_of_server_error(failure));
     }
     static constexpr pipeline::response_form form{&web::page_part::reject, &fail, &web::page_part::add_fields};
 
@@ -103,8 +97,7 @@ struct oauth_page_rules {
         kept_oauth_page& state = kept(call);
         if (!state.client || state.client->type == client_type::resource_server) return progress::goes_on;
         const session_source_ref& sessions = part(call).sessions();
-        const bool asks = sessions.knows_active_users() && !state.client->suspended && state.client->owner != no_owner;
-        if (asks && sessions.may_block() && !call.may_wait()) return progress::waits;
+        if (owner_to_ask(*state.client, sessions) && must_wait_for_sessions(call)) return progress::waits;
         const auto stopped = is_stopped(*state.client, [&](user_id user) { return is_active(sessions, user); });
         if (!stopped) return stopped.error();
         state.is_stopped = *stopped;
@@ -164,21 +157,21 @@ struct oauth_page_rules {
         return progress::responded;
     }
     static constexpr step get_steps[]{{http::work_kind::other, &read_parameters},
-                                      {http::work_kind::pages, &find_client},
+                                      {http::work_kind::pages, &find_client, true},
                                       {http::work_kind::sessions, &check_owner},
                                       {http::work_kind::client_documents, &fetch_document},
                                       {http::work_kind::pages, &respond_authorization}};
     static constexpr step post_steps[]{{http::work_kind::other, &read_parameters},
-                                       {http::work_kind::forms, &find_client},
+                                       {http::work_kind::forms, &find_client, true},
                                        {http::work_kind::sessions, &check_owner},
                                        {http::work_kind::client_documents, &fetch_document},
                                        {http::work_kind::forms, &respond_authorization},
                                        {http::work_kind::sessions, &sign_out}};
     static constexpr step one_page_steps[]{{http::work_kind::other, &read_parameters},
-                                           {http::work_kind::forms, &find_client},
+                                           {http::work_kind::forms, &find_client, true},
                                            {http::work_kind::sessions, &check_owner},
                                            {http::work_kind::client_documents, &fetch_document},
-                                           {http::work_kind::sign_in, &sign_in, true},
+                                           {http::work_kind::sign_in, &sign_in},
                                            {http::work_kind::forms, &respond_authorization},
                                            {http::work_kind::sessions, &sign_out}};
 
@@ -219,11 +212,11 @@ struct oauth_page_rules {
         return progress::responded;
     }
     static constexpr step device_get_steps[]{{http::work_kind::other, &read_parameters},
-                                             {http::work_kind::pages, &respond_device},
+                                             {http::work_kind::pages, &respond_device, true},
                                              {http::work_kind::sessions, &check_device_owner},
                                              {http::work_kind::pages, &respond_device}};
     static constexpr step device_post_steps[]{{http::work_kind::other, &read_parameters},
-                                              {http::work_kind::forms, &respond_device},
+                                              {http::work_kind::forms, &respond_device, true},
                                               {http::work_kind::sessions, &check_device_owner},
                                               {http::work_kind::forms, &respond_device},
                                               {http::work_kind::sessions, &sign_out_of_device_page}};

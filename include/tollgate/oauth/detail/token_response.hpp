@@ -29,10 +29,6 @@ TOLLGATE_DECL void write_failure(http::response& response, const failure_respons
 /// A server error: 503 with Retry-After, or 500. Replaces what `response` holds.
 TOLLGATE_DECL void write_server_error(http::response& response, const error& error, std::string_view documentation_url);
 
-/// The response to a request without a User-Agent: 403, or 429 if the address has used up its window.
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view documentation_url);
-
 /// The fields of a JSON response with secrets, which must not be cached (RFC 6749 section 5.1). The second field is for HTTP/1.0.
 inline void add_no_store_fields(http::response& response) {
     response.add_prepared_lines(pipeline::json_field_lines);

@@ -30,15 +30,6 @@ TOLLGATE_DECL void write_server_error(http::response& response, const error& err
     write_failure(response, {.status = status, .failure = described, .documentation_url = documentation_url});
 }
 
-TOLLGATE_DECL void write_missing_user_agent(http::response& response, const limit_decision& window, instant now,
-                                            std::string_view documentation_url) {
-    if (!window.admitted) http::add_retry_after(response, window.resets_at - now);
-    const pipeline::rejection& value = window.admitted ? pipeline::missing_user_agent : pipeline::rate_limit_exceeded;
-    const failure error{error_code::invalid_request, std::string{value.message}};
-    write_failure(response,
-                  {.status = value.status, .failure = error, .documentation_url = documentation_url, .about = value.documentation});
-}
-
 TOLLGATE_DECL void write_tokens(http::response& response, const token_response& issued) {
     add_no_store_fields(response);
     http::json_writer body{response.body()};

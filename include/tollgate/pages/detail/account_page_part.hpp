@@ -39,10 +39,9 @@ public:
 private:
     friend struct account_page_rules;
 
-    /// The rows of a path. A page that takes no forms has no `post`.
+    /// The rows of a path. The `post` of a page that takes no forms has no steps.
     struct page_rows {
         pipeline::row get, post, redirect;
-        bool takes_forms = false;
     };
 
     [[nodiscard]] bool is_change_password_path(std::string_view path) const noexcept;

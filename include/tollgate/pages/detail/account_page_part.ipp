@@ -27,7 +27,9 @@ struct account_page_rules {
     static page_environment& environment(const row_call& call) noexcept { return call.part<account_page_part>().environment_; }
 
     static progress count(row_call& call) {
-        web::page_part::count_in(environment(call).limiter, environment(call).settings.pages.requests, call);
+        const auto& signed_in = kept(call).signed_in;
+        const auto key = signed_in ? limit_key::of(signed_in->user) : limit_key::of(call.state.client);
+        web::page_part::count_in(environment(call).limiter, key, environment(call).settings.pages.requests, call);
         return progress::goes_on;
     }
     static constexpr pipeline::limit_rule page_limit{&count};
@@ -80,17 +82,36 @@ struct account_page_rules {
         return web::page_part::redirect(call, environment(call).url_of(page::security, *kept(call).language));
     }
 
+    /// The query; empty if it is malformed.
+    static http::form_fields query_of(const row_call& call) {
+        auto query = http::parse_form(call.request.target.query);
+        return query ? *std::move(query) : http::form_fields{{}};
+    }
+
     // What the directory and the limiter say of the user.
 
-    static result<progress> read_accounts(row_call& call) {
+    /// Reads the accounts at this service, or at all services.
+    static result<progress> read_accounts_of(row_call& call, const std::optional<account_ref>& only = {}) {
         const page_environment& pages = environment(call);
         if (pages.users.may_block() && !call.may_wait()) return progress::waits;
         for (const service& at : pages.settings.services.services()) {
+            if (only && at.name != only->service) continue;
             auto accounts = pages.users.accounts_of(kept(call).signed_in->user, at.name.view());
             if (!accounts) return std::move(accounts).error();
             for (account& each : *accounts) kept(call).user.accounts.emplace_back(at.name, std::move(each));
         }
         return progress::goes_on;
+    }
+    /// The page of a webhook, and its forms, need its account only. A form that is displayed again may need all.
+    static result<progress> read_accounts(row_call& call) {
+        const kept_page& state = kept(call);
+        const bool is_posted = call.request.method == http::method::post;
+        const auto sent = state.form.value_of(web::form_token_name);
+        if (is_posted && !web::check_form_token(form_binding_of(*state.signed_in), sent)) return read_accounts_of(call);
+        const auto fields = is_posted ? state.form : query_of(call);
+        if (fields.find(hook_name) == nullptr) return read_accounts_of(call);
+        const auto named = parse_account(fields.value_of(account_name));
+        return named ? read_accounts_of(call, named) : progress::goes_on;
     }
     static result<progress> read_overview(row_call& call) {
         const page_environment& pages = environment(call);
@@ -100,7 +121,7 @@ struct account_page_rules {
         auto owned = pages.users.balance_of(id);
         if (!owned) return std::move(owned).error();
         user.owned = *std::move(owned);
-        if (auto read = read_accounts(call); !read) return read;
+        if (auto read = read_accounts_of(call); !read) return read;
         const auto own = pages.users.quota_of(id);
         if (!own) return own.error();
         user.allowed = own->value_or(pages.settings.user_quota);
@@ -131,8 +152,7 @@ struct account_page_rules {
     static result<progress> respond(row_call& call, bool may_block) {
         if (may_block && !call.may_wait()) return progress::waits;
         kept_page& state = kept(call);
-        auto query = http::parse_form(call.request.target.query);
-        const http::form_fields sent_query = query ? *std::move(query) : http::form_fields{{}};  // none if it is malformed
+        const http::form_fields sent_query = query_of(call);
         const bool is_posted = call.request.method == http::method::post;
         auto done = [&] {
             if (state.which == page::sign_in)
@@ -176,12 +196,13 @@ struct account_page_rules {
 
     static constexpr step redirect_steps[]{{http::work_kind::other, &redirect_to_page}};
     static constexpr step change_password_redirect_steps[]{{http::work_kind::other, &redirect_to_change_password}};
-    static constexpr step overview_steps[]{{http::work_kind::users, &read_overview},
+    static constexpr step overview_steps[]{{http::work_kind::users, &read_overview, true},
                                            {http::work_kind::limits, &read_window},
                                            {http::work_kind::pages, &respond_from_store}};
-    static constexpr step activity_steps[]{{http::work_kind::users, &read_activities}, {http::work_kind::pages, &respond_at_once}};
-    static constexpr step webhook_steps[]{{http::work_kind::users, &read_accounts}, {http::work_kind::pages, &respond_from_store}};
-    static constexpr step webhook_form_steps[]{{http::work_kind::users, &read_accounts}, {http::work_kind::forms, &respond_from_store}};
+    static constexpr step activity_steps[]{{http::work_kind::users, &read_activities, true}, {http::work_kind::pages, &respond_at_once}};
+    static constexpr step webhook_steps[]{{http::work_kind::users, &read_accounts, true}, {http::work_kind::pages, &respond_from_store}};
+    static constexpr step webhook_form_steps[]{{http::work_kind::users, &read_accounts, true},
+                                               {http::work_kind::forms, &respond_from_store}};
     static constexpr step store_steps[]{{http::work_kind::pages, &respond_from_store}};
     static constexpr step store_form_steps[]{{http::work_kind::forms, &respond_from_store}};
     static constexpr step session_steps[]{{http::work_kind::sessions, &respond_from_sessions}};
@@ -237,7 +258,10 @@ struct account_page_rules {
                 }
                 return row;
             }
-            default: return with_form(store_form_steps);
+            case page::tokens:
+            case page::applications:
+            case page::authorizations: return with_form(store_form_steps);
+            default: return {};
         }
     }
 };
@@ -266,8 +290,7 @@ TOLLGATE_COLD account_page_part::account_page_part(account_service_settings&& co
         const page_path& at = page_paths[i];
         rows_[i] = {.get = rules::make_get(at),
                     .post = rules::make_post(at, sessions),
-                    .redirect = redirect_row(at.pattern, rules::redirect_steps),
-                    .takes_forms = at.page != page::start && at.page != page::overview && at.page != page::activity};
+                    .redirect = redirect_row(at.pattern, rules::redirect_steps)};
     }
     change_password_row_ = redirect_row(change_password_path, rules::change_password_redirect_steps);
     roots_ = language_roots();
@@ -327,7 +350,7 @@ TOLLGATE_DECL void account_page_part::find_row(pipeline::row_call& call) const {
     state.language = &renderer().language_of(call.request);
     if (find_asset_row(call)) return;
     if (is_change_password_path(call.request.target.path))
-        return pipeline::find_by_method(call, {{http::method::get, &change_password_row_}}, unknown_row());
+        return pipeline::find_by_method(call, {{http::method::get, &change_password_row_}}, without_page());
     const auto at = renderer().find(call.request.target.path);
     const page_match found = at ? find_page(at->path) : page_match{};
     if (!environment_.is_served(found.page)) return find_unknown_row(call);
@@ -335,11 +358,11 @@ TOLLGATE_DECL void account_page_part::find_row(pipeline::row_call& call) const {
     state.is_language_missing = at->language == nullptr;
     const page_rows& rows = rows_[found.index];
     const bool is_redirect = found.page == page::start || found.slash_missing || state.is_language_missing;
-    const bool takes_forms = rows.takes_forms && !state.is_language_missing;
+    const bool takes_forms = !rows.post.steps.empty() && !state.is_language_missing;
     pipeline::find_by_method(call,
                              {{http::method::get, is_redirect ? &rows.redirect : &rows.get},
                               {http::method::post, takes_forms ? &rows.post : nullptr}},
-                             unknown_row());
+                             without_page());
 }
 
 }  // namespace tollgate::pages

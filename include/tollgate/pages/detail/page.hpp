@@ -224,6 +224,8 @@ struct kept_page : web::kept_page {
     pages::page which = page::none;
     bool is_language_missing = false;
     user_data user{};
+
+    void forget() noexcept override { user = {}; }
 };
 
 /// A request with a session.

@@ -25,7 +25,7 @@ public:
 
     [[nodiscard]] TOLLGATE_DECL bool serves(const http::request& request) const noexcept override;
     TOLLGATE_DECL void find_row(row_call& call) const override;
-    [[nodiscard]] const row& unknown_row() const noexcept override { return unknown_row_; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept override { return definition_.settings; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
     [[nodiscard]] bool may_block() const noexcept override { return may_block_; }
 

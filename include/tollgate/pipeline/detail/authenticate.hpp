@@ -42,7 +42,7 @@ struct authentication {
     bool use_is_due = false;               ///< the use of the token has yet to be recorded
     std::uint8_t authenticator = 0;        ///< unchecked: which one of the API's knows the scheme
     presented_token token;                 ///< set if that one is a token authenticator
-    std::optional<tollgate::caller> caller;  ///< set exactly if authenticated
+    std::optional<tollgate::caller> caller;  ///< the user; empty for an application
     std::optional<error> failure;            ///< set exactly if failed
 
     void fail(error reason) noexcept {

@@ -62,12 +62,7 @@ struct observed_request {
     /// The `X-Request-Id` of the response.
     [[nodiscard]] std::string_view id() const noexcept { return http::request_id_of(request, start.id); }
 
-    /// At its end: adds `X-Request-Id` and the caller to the response, and reports request and response.
-    void finish(const policies& by, http::response& response, const caller* caller, const oauth_outcome& oauth = {}) const {
-        http::add_request_id(response, id());
-        report_end(by, response, caller, oauth);
-    }
-    /// Reports request and response at the end of a request whose response already has `X-Request-Id`.
+    /// Reports request and response at the end.
     void report_end(const policies& by, http::response& response, const caller* caller,
                     const oauth_outcome& oauth = {}) const noexcept {
         if (caller != nullptr) response.set_user(caller->user);

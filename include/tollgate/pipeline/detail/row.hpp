@@ -12,7 +12,9 @@
 #include <tollgate/http/request.hpp>
 #include <tollgate/http/response.hpp>
 #include <tollgate/model/quota.hpp>
+#include <tollgate/model/resource.hpp>
 #include <tollgate/model/service_catalog.hpp>
+#include <tollgate/model/settings.hpp>
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
@@ -75,7 +77,7 @@ struct response_form {
 struct step {
     http::work_kind work = http::work_kind::other;
     result<progress> (*run)(row_call&) = nullptr;
-    bool acts = false;  ///< it changes something, and other steps follow: the caller is not checked again after it
+    bool decides = false;  ///< it looks up what allows the request: if time passes before the endpoint acts, the first such step runs again
 };
 
 struct row {
@@ -99,6 +101,8 @@ struct kept_data {
     virtual ~kept_data() = default;
     /// What observers get to know of an OAuth request.
     [[nodiscard]] virtual oauth_outcome outcome() const noexcept { return {}; }
+    /// Forgets what steps with `decides` have looked up.
+    virtual void forget() noexcept {}
 };
 
 /// A group of paths with their rows.
@@ -114,8 +118,8 @@ public:
     /// Finds the row of a request, which may be one for an unknown path: sets `row` and `pattern`, and where the request has no endpoint
     /// also `no_row` and `allowed`.
     virtual void find_row(row_call& call) const = 0;
-    /// Returns the row of requests without a path of this part, and of those whose User-Agent is refused.
-    [[nodiscard]] virtual const row& unknown_row() const noexcept = 0;
+    /// Returns the settings of the part.
+    [[nodiscard]] virtual const account_service_settings& settings() const noexcept = 0;
     /// Responds to a request that the server refused. Never waits.
     virtual void refuse(const http::refusal& refused, http::response& response) const = 0;
     /// Returns true if a request may have to wait.
@@ -136,15 +140,15 @@ struct request_state {
     bool is_cross_site = false;  ///< a form that another site sent
     bool has_waited = false;     ///< for its body or a worker
     bool has_body = false;       ///< the body has been read
-    bool has_acted = false;      ///< a step has changed something
+    bool has_acted = false;      ///< a step has changed something, so that the request is not judged again
     std::uint8_t repeated = 0;  ///< number of repeated judgements
     std::uint8_t step = 0;      ///< index of the next step
     const pipeline::part* part = nullptr;
     const pipeline::row* row = nullptr;
     std::string_view pattern;   ///< the path in logs and metrics; empty for an unknown path
     request_start start;
-    instant now;
-    instant judged_at;  ///< when the caller was found; valid if there is a caller
+    instant now;        ///< when the head arrived, or when the request was judged again
+    instant judged_at;  ///< when the caller was found
     ip_address client;
     authentication auth;
     std::optional<quota> own_quota;       ///< the caller's, if it is not the default

@@ -59,13 +59,12 @@ made_by(Make) -> made_by<Make>;
 
 /// Returns the key under which a request counts: its caller, with any token, or otherwise the client's address.
 [[nodiscard]] inline limit_key limit_key_of(const request_state& state) noexcept {
-    if (state.auth.state != auth_state::authenticated) return limit_key::of(state.client);
-    return limit_key::of(state.auth.caller->user);
+    return state.auth.caller ? limit_key::of(state.auth.caller->user) : limit_key::of(state.client);
 }
 
 /// The quota of `limit_key_of`.
 [[nodiscard]] inline const quota& quota_of(const account_service_settings& settings, const request_state& state) noexcept {
-    if (state.auth.state != auth_state::authenticated) return settings.anonymous_quota;
+    if (!state.auth.caller) return settings.anonymous_quota;
     return state.own_quota ? *state.own_quota : settings.user_quota;
 }
 

@@ -12,6 +12,7 @@
 #include <tollgate/pipeline/detail/authenticate.hpp>
 #include <tollgate/pipeline/detail/error_response.hpp>
 #include <tollgate/pipeline/detail/observed_request.hpp>
+#include <tollgate/pipeline/detail/row.hpp>
 #include <tollgate/pipeline/detail/stages.hpp>
 
 #include <span>
@@ -28,6 +29,19 @@ TOLLGATE_DECL void write_rejection(http::response& response, const rejection& re
 /// Replaces what has been written with the response to an error of an endpoint, a store or the directory, without those fields.
 TOLLGATE_DECL void replace_with_error(http::response& response, const error& failure, const request_state& state, const api_definition& api,
                                       std::span<const authenticator_ref> authenticators);
+
+/// The functions of a row whose responses are Error objects, and which counts each request against its address: of requests without a
+/// User-Agent, and of those whose row could not be looked up.
+struct error_object_rules {
+    static TOLLGATE_COLD progress count(row_call& call);
+    static constexpr limit_rule every_request{&count};
+
+    static TOLLGATE_COLD void reject(row_call& call, const rejection& reason);
+    static TOLLGATE_COLD void fail(row_call& call, const error& failure);
+    static TOLLGATE_COLD void add_fields(row_call& call);
+    static constexpr response_form form{&reject, &fail, &add_fields};
+};
+inline constexpr row refused_row{.limit = &error_object_rules::every_request, .form = &error_object_rules::form};
 
 /// The Error object for what the server refuses. It is not counted, because its sender is not authenticated. Never waits.
 template <class Settings>

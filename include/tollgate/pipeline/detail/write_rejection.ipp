@@ -83,6 +83,35 @@ TOLLGATE_DECL void replace_with_error(http::response& response, const error& fai
     write_error(response, status, failure.message, api.documentation_url, to_topic(status));
 }
 
+TOLLGATE_COLD progress error_object_rules::count(row_call& call) {
+    const quota& allowed = call.state.part->settings().anonymous_quota;
+    const bool is_done =
+        count_in(call.policies.limiter(), limit_key::of(call.state.client), allowed, true, call.thread, call.state);
+    return is_done ? progress::goes_on : progress::waits;
+}
+
+TOLLGATE_COLD void error_object_rules::reject(row_call& call, const rejection& reason) {
+    if (reason.status == http::status::too_many_requests)
+        http::add_retry_after(call.response, call.state.limit->resets_at - call.state.now);
+    write_error(call.response, reason.status, reason.message, documentation_url_of(call.state.part->settings()), reason.documentation);
+}
+
+TOLLGATE_COLD void error_object_rules::fail(row_call& call, const error& failure) {
+    const auto status = to_status(failure.kind);
+    call.response.clear();
+    http::add_retry_after(call.response, status);
+    write_error(call.response, status, failure.message, documentation_url_of(call.state.part->settings()), to_topic(status));
+}
+
+TOLLGATE_COLD void error_object_rules::add_fields(row_call& call) {
+    const auto& settings = call.state.part->settings();
+    const auto key = limit_key::of(call.state.client);
+    if (!call.state.limit) call.state.limit = peek_or_unused(call.policies.limiter(), key, settings.anonymous_quota, call.state.now);
+    add_rate_limit_fields(call.response, *call.state.limit, call.observed().id());
+    add_transport_security(call.response, settings.auth_url);
+    http::add_cors_fields(settings.cors_origins, call.request, call.response);
+}
+
 }  // namespace tollgate::pipeline
 
 #endif  // TOLLGATE_PIPELINE_DETAIL_WRITE_REJECTION_IPP

@@ -222,13 +222,9 @@ struct copyable_text {
 };
 TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& text, const form_texts& texts);
 
-/// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 403, 413 and 415 as `read_form`.
-[[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request, const page_site& site) noexcept;
-
-/// The fields of a posted form, or the status to refuse it with: 403 for one of another site, 413 for a body over the limit, 415 for
-/// another media type than `application/x-www-form-urlencoded` or a content coding, 400 for malformed bytes. An empty body is an empty
-/// form.
-[[nodiscard]] TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request, const page_site& site);
+/// The status to refuse a posted form with by its head alone, whether its body has arrived or not: 413 for a body over the limit, 415 for
+/// another media type than `application/x-www-form-urlencoded` or a content coding. An empty body is an empty form.
+[[nodiscard]] TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept;
 
 }  // namespace tollgate::web
 

@@ -281,8 +281,7 @@ TOLLGATE_DECL void write_copyable_text(html_writer& html, const copyable_text& t
         text.name, texts.copied, texts.copy, text.label);
 }
 
-TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request, const page_site& site) noexcept {
-    if (is_cross_site(request, site)) return http::status::forbidden;
+TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& request) noexcept {
     if (request.body_state == http::body_state::too_large) return http::status::content_too_large;
     const bool has_body = request.has_body();
     if ((has_body || request.fields.count(http::field_id::content_type) != 0) &&
@@ -290,13 +289,6 @@ TOLLGATE_DECL std::optional<http::status> check_form_head(const http::request& r
         return http::status::unsupported_media_type;
     if (has_body && http::detail::has_content_coding(request.fields)) return http::status::unsupported_media_type;
     return std::nullopt;
-}
-
-TOLLGATE_DECL std::variant<http::form_fields, http::status> read_form(const http::request& request, const page_site& site) {
-    if (const auto refused = check_form_head(request, site)) return *refused;
-    auto read = http::parse_form(request.body);
-    if (!read) return http::status::bad_request;
-    return std::move(*read);
 }
 
 }  // namespace tollgate::web

@@ -54,8 +54,6 @@ struct page_site {
 
     /// Null if no asset has this path.
     [[nodiscard]] TOLLGATE_DECL const page_asset* find_asset(std::string_view path) const noexcept;
-    /// Answers a request for an asset; false for any other path. The caller writes the body of a refusal.
-    [[nodiscard]] TOLLGATE_DECL bool respond_asset(const http::request& request, http::response& response) const;
 };
 
 /// Returns true if a browser sent this on behalf of another site: by `Sec-Fetch-Site` (Fetch Metadata), or, if that is missing,
@@ -287,13 +285,6 @@ public:
     /// Responds with the message for this status.
     void respond_status(http::response& response, http::status status, const page_frame& frame = {}) const {
         respond_message(response, status, message_for(status, texts().errors), frame);
-    }
-
-    /// Responds to a request for an asset, with an error page if its method is refused; false for any other path.
-    [[nodiscard]] bool respond_asset(const http::request& request, http::response& response) const {
-        if (!site().respond_asset(request, response)) return false;
-        if (http::to_number(response.status()) >= 400) respond_status(response, response.status());
-        return true;
     }
 
 private:

@@ -103,18 +103,6 @@ TOLLGATE_DECL const page_asset* page_site::find_asset(std::string_view path) con
     return found == assets.end() ? nullptr : &*found;
 }
 
-TOLLGATE_DECL bool page_site::respond_asset(const http::request& request, http::response& response) const {
-    const page_asset* const found = find_asset(request.target.path);
-    if (found == nullptr) return false;
-    if (http::is_read(request.method)) {
-        response.add_prepared_lines(found->field_lines);
-        response.body() = found->body;
-    } else {
-        http::refuse_method(request, response, "GET, HEAD, OPTIONS");
-    }
-    return true;
-}
-
 TOLLGATE_DECL bool is_cross_site(const http::request& request, const page_site& site) noexcept {
     bool says = false;
     for (const http::field& line : request.fields) {

@@ -31,10 +31,9 @@ struct kept_page : pipeline::kept_data {
 /// What parts with pages have in common: how sessions are found, how forms are read, how errors are written, and the files that pages load.
 class page_part : public pipeline::part {
 public:
-    [[nodiscard]] const pipeline::row& unknown_row() const noexcept override { return unknown_page_row_; }
     TOLLGATE_COLD void refuse(const http::refusal& refused, http::response& response) const override;
 
-    [[nodiscard]] const account_service_settings& settings() const noexcept { return settings_; }
+    [[nodiscard]] const account_service_settings& settings() const noexcept override { return settings_; }
     [[nodiscard]] const tollgate::policies& policies() const noexcept { return policies_; }
     [[nodiscard]] const session_source_ref& sessions() const noexcept { return sessions_; }
     [[nodiscard]] const page_renderer& renderer() const noexcept { return renderer_; }
@@ -61,6 +60,7 @@ public:
     /// Writes the error page of a rejection.
     static TOLLGATE_DECL void reject(pipeline::row_call& call, const pipeline::rejection& reason);
     static TOLLGATE_DECL void fail(pipeline::row_call& call, const error& failure);
+    static TOLLGATE_DECL void fail_with(pipeline::row_call& call, http::status status);
     static TOLLGATE_DECL void add_fields(pipeline::row_call& call);
     /// Errors are pages.
     static constexpr pipeline::response_form page_form{&reject, &fail, &add_fields};
@@ -69,9 +69,9 @@ public:
     [[nodiscard]] static kept_page& kept(const pipeline::row_call& call) noexcept { return static_cast<kept_page&>(*call.state.kept); }
     /// Renders pages in the language of the response.
     [[nodiscard]] static TOLLGATE_DECL localized_pages pages_for(const pipeline::row_call& call);
-    /// Counts the request of the signed-in user, or else of the address.
-    static TOLLGATE_DECL void count_in(window_limiter& limiter, const quota& allowed, pipeline::row_call& call);
-    /// 303 to a URL.
+    /// Counts the request in a window.
+    static TOLLGATE_DECL void count_in(window_limiter& limiter, const limit_key& key, const quota& allowed, pipeline::row_call& call);
+    /// Redirects to a URL with 303.
     [[nodiscard]] static TOLLGATE_DECL result<pipeline::progress> redirect(pipeline::row_call& call, std::string_view url);
 
 protected:
@@ -81,8 +81,9 @@ protected:
 
     /// Finds the row of a file that pages load; false if the path is of no such file.
     [[nodiscard]] TOLLGATE_DECL bool find_asset_row(pipeline::row_call& call) const;
-    /// For a path without a page.
+    /// Finds the row of a path without a page.
     TOLLGATE_DECL void find_unknown_row(pipeline::row_call& call) const;
+    [[nodiscard]] const pipeline::row& without_page() const noexcept { return without_page_; }
 
 private:
     account_service_settings settings_;
@@ -90,7 +91,7 @@ private:
     tollgate::policies policies_;
     page_renderer renderer_;
     std::vector<pipeline::row> asset_rows_;  // of the site's assets, in their order
-    pipeline::row unknown_page_row_;
+    pipeline::row without_page_;  // of requests that no page responds to
 };
 
 }  // namespace tollgate::web

@@ -40,14 +40,14 @@ TOLLGATE_DECL bool page_part::is_cross_site(const pipeline::row_call& call) {
 }
 
 TOLLGATE_DECL pipeline::progress page_part::check_form(pipeline::row_call& call) {
-    const auto refused = check_form_head(call.request, call.part<page_part>().renderer_.site());
+    const auto refused = check_form_head(call.request);
     return refused ? call.reject({*refused, {}}) : pipeline::progress::goes_on;
 }
 
 TOLLGATE_DECL pipeline::progress page_part::read_form(pipeline::row_call& call) {
-    auto read = web::read_form(call.request, call.part<page_part>().renderer_.site());
-    if (const auto* refused = std::get_if<http::status>(&read)) return call.reject({*refused, {}});
-    kept(call).form = std::get<http::form_fields>(std::move(read));
+    auto read = http::parse_form(call.request.body);
+    if (!read) return call.reject({http::status::bad_request, {}});
+    kept(call).form = *std::move(read);
     return pipeline::progress::goes_on;
 }
 
@@ -67,7 +67,7 @@ TOLLGATE_COLD page_part::page_part(account_service_settings&& settings, const se
       sessions_{sessions},
       policies_{std::move(policies)},
       renderer_{settings_.auth_url, settings_.services, std::move(theme), reach, settings_.documentation_url},
-      unknown_page_row_{.form = &page_form} {
+      without_page_{.form = &page_form} {
     for (const page_asset& each : renderer_.site().assets)
         asset_rows_.push_back({.form = &page_form, .steps = asset_steps, .data = &each});
 }
@@ -89,16 +89,15 @@ TOLLGATE_DECL void page_part::reject(pipeline::row_call& call, const pipeline::r
     pages_for(call).respond_status(call.response, reason.status);
 }
 
-TOLLGATE_DECL void page_part::fail(pipeline::row_call& call, const error& failure) {
-    const auto status = pipeline::to_status(failure.kind);
+TOLLGATE_DECL void page_part::fail(pipeline::row_call& call, const error& failure) { fail_with(call, pipeline::to_status(failure.kind)); }
+
+TOLLGATE_DECL void page_part::fail_with(pipeline::row_call& call, http::status status) {
     call.response.clear();
     http::add_retry_after(call.response, status);
     pages_for(call).respond_status(call.response, status);
 }
 
-TOLLGATE_DECL void page_part::count_in(window_limiter& limiter, const quota& allowed, pipeline::row_call& call) {
-    const auto& signed_in = kept(call).signed_in;
-    const auto key = signed_in ? limit_key::of(signed_in->user) : limit_key::of(call.state.client);
+TOLLGATE_DECL void page_part::count_in(window_limiter& limiter, const limit_key& key, const quota& allowed, pipeline::row_call& call) {
     const bool counts = pipeline::is_counted(call.state);
     call.state.limit = counts ? limiter.take(key, allowed, call.state.now) : limiter.peek(key, allowed, call.state.now);
 }
@@ -113,12 +112,12 @@ TOLLGATE_DECL bool page_part::find_asset_row(pipeline::row_call& call) const {
     const page_asset* const found = site.find_asset(call.request.target.path);
     if (found == nullptr) return false;
     const pipeline::row& row = asset_rows_[static_cast<std::size_t>(found - site.assets.data())];
-    pipeline::find_by_method(call, {{http::method::get, &row}}, unknown_page_row_);
+    pipeline::find_by_method(call, {{http::method::get, &row}}, without_page_);
     return true;
 }
 
 TOLLGATE_DECL void page_part::find_unknown_row(pipeline::row_call& call) const {
-    call.state.row = &unknown_page_row_;
+    call.state.row = &without_page_;
     call.state.no_row = pipeline::no_such_resource;
 }
 
