@@ -31,9 +31,6 @@ from servers import reserve_port  # noqa: E402
 # Libraries that are nothing but headers, which are the same for all systems. Those of this system beside them must not be found.
 HEADERS = ["asio", "asio.hpp", "catch2", "nlohmann"]
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
-# What names only POSIX or only Linux has. Windows lacks both.
-POSIX_TESTS = ("sys/", "netinet/", "unistd.h", "pthread.h", "netdb.h", "child_process.hpp", "scripted_peer.hpp", "socket_client.hpp",
-               "server_socket.hpp", "temporary_directory.hpp", "redis_server.hpp", "captured_stderr.hpp", "system/unix_socket.hpp")
 
 
 def run(command, *, show=False, **options):
@@ -100,21 +97,21 @@ class Form:
         return run([*self.runner, program, *arguments], env=os.environ | self.environment, **options)
 
 
-def test_sources(module, wanted=lambda text: True):
-    """The test files of a module, as units."""
+def test_sources(module, left_out=()):
+    """The test files of a module with their texts, without those of Redis and those that match a pattern."""
     paths = sorted((ROOT / "tests" / "unit" / module).rglob("*_test.cpp"))
-    texts = {path: path.read_text(encoding="utf-8") for path in paths}
-    return {path: text for path, text in texts.items() if wanted(text) and not path.match("*/redis*") and not path.match("*/redis/*")}
+    wanted = [path for path in paths if not any(path.match(pattern) for pattern in ("redis*", "redis/*", *left_out))]
+    return {path: path.read_text(encoding="utf-8") for path in wanted}
 
 
-def build_tests(form, modules, wanted=lambda text: True, libraries=()):
+def build_tests(form, modules, left_out=(), libraries=()):
     """One program of each module; (module, program)."""
     entry = form.directory / "catch_main.cpp"
     entry.write_text("#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n", encoding="utf-8")
     tasks = [form.bodies(*libraries), ("catch_main", entry, [])]
     units = {}
     for module in modules:
-        texts = test_sources(module, wanted)
+        texts = test_sources(module, left_out)
         for number, paths in enumerate(test_units.groups_of(texts)):
             name = f"unit_{module}_{number}"
             unit = paths[0]
@@ -348,12 +345,10 @@ def windows():
         around.write_text(text, encoding="utf-8")
         run(form.command("-DTOLLGATE_WITH_SQLITE", "-fsyntax-only", around))
 
-    def is_portable(text):
-        return not any(name in text for name in POSIX_TESTS)
-
-    bodies, programs = build_tests(form, ["base", "http", "model", "pipeline", "api", "oauth", "pages", "webhooks", "limits"], is_portable,
-                                   ["SQLITE"])
-    run_tests(form, programs, "~[.]")
+    # The files that are left out need what Windows does not have; each says what.
+    bodies, programs = build_tests(form, ["base", "http", "model", "pipeline", "api", "oauth", "pages", "webhooks", "limits", "server"],
+                                   ["*_posix_test.cpp"], ["SQLITE"])
+    run_tests(form, programs, "~[posix]~[.]")
     with serving(form, example(form, "hello", [bodies]), "0") as curl:
         request(form, "hello", curl, '"balance":12.50')
     with serving(form, example(form, "asio_host", [bodies]), "0") as curl:

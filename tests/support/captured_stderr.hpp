@@ -11,9 +11,9 @@ namespace tollgate_test {
 /// Collects what the process prints to stderr from construction until `text()`.
 class captured_stderr {
 public:
-    captured_stderr() : file_{std::tmpfile()}, stderr_{::dup(STDERR_FILENO)} {
+    captured_stderr() : file_{std::tmpfile()}, stderr_{::dup(number)} {
         std::fflush(stderr);
-        if (file_ == nullptr || stderr_ < 0 || ::dup2(::fileno(file_), STDERR_FILENO) < 0)
+        if (file_ == nullptr || stderr_ < 0 || ::dup2(::fileno(file_), number) < 0)
             throw std::runtime_error{"cannot redirect stderr"};
     }
     captured_stderr(const captured_stderr&) = delete;
@@ -32,10 +32,12 @@ public:
     }
 
 private:
+    static constexpr int number = 2;  // of the descriptor
+
     void restore() {
         if (stderr_ < 0) return;
         std::fflush(stderr);
-        ::dup2(stderr_, STDERR_FILENO);
+        ::dup2(stderr_, number);
         ::close(stderr_);
         stderr_ = -1;
     }

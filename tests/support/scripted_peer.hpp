@@ -2,9 +2,6 @@
 
 #include <support/server_socket.hpp>
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -21,7 +18,7 @@ namespace tollgate_test {
 /// The server's side of one connection: reads whole requests and writes exactly the given bytes.
 class peer_connection {
 public:
-    explicit peer_connection(int socket) noexcept : socket_{socket} {}
+    explicit peer_connection(native_socket socket) noexcept : socket_{socket} {}
 
     /// The next request, head and body; empty when the client has disconnected.
     std::string read_request() {
@@ -37,35 +34,25 @@ public:
         received_.erase(0, request.size());
         return request;
     }
-    bool write(std::string_view bytes) const {
-        while (!bytes.empty()) {
-            const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            if (sent <= 0) return false;
-            bytes.remove_prefix(static_cast<std::size_t>(sent));
-        }
-        return true;
-    }
+    bool write(std::string_view bytes) const { return send_all(socket_, bytes); }
     /// Waits until the client has disconnected.
     void wait_for_the_end() {
         while (read_more()) {
         }
     }
     /// Makes closing reset the connection.
-    void reset_on_close() const {
-        const linger now{1, 0};
-        ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-    }
+    void reset_on_close() const { tollgate_test::reset_on_close(socket_); }
 
 private:
     bool read_more() {
         char bytes[4096];
-        const auto count = ::recv(socket_, bytes, sizeof bytes, 0);
+        const auto count = tollgate::detail::receive_some(socket_, bytes, sizeof bytes);
         if (count <= 0) return false;
         received_.append(bytes, static_cast<std::size_t>(count));
         return true;
     }
 
-    int socket_;
+    native_socket socket_;
     std::string received_;
 };
 
@@ -78,11 +65,12 @@ public:
     scripted_peer(const scripted_peer&) = delete;
     scripted_peer& operator=(const scripted_peer&) = delete;
     ~scripted_peer() {
-        ::shutdown(listener_.native(), SHUT_RDWR);
+        stopping_ = true;
+        connect_to(wakening_.native(), port());
         accepting_.join();
         {
             const std::lock_guard hold{mutex_};
-            for (const int each : open_) ::shutdown(each, SHUT_RDWR);
+            for (const native_socket each : open_) ::shutdown(each, tollgate::detail::both_directions);
         }
         for (std::thread& each : threads_) each.join();
     }
@@ -93,8 +81,9 @@ public:
 private:
     void accept_all() {
         for (;;) {
-            const int socket = ::accept(listener_.native(), nullptr, nullptr);
-            if (socket < 0) return;
+            const native_socket socket = ::accept(listener_.native(), nullptr, nullptr);
+            if (socket == no_socket) return;
+            if (stopping_) return tollgate::detail::close_handle(socket);
             const int number = connections_++;
             const std::lock_guard hold{mutex_};
             open_.push_back(socket);
@@ -103,16 +92,18 @@ private:
                 script_(connection, number);
                 const std::lock_guard done{mutex_};
                 std::erase(open_, socket);
-                ::close(socket);
+                tollgate::detail::close_handle(socket);
             });
         }
     }
 
     const script script_;
     const server_socket listener_;
+    const owned_socket wakening_;
+    std::atomic<bool> stopping_ = false;
     std::atomic<int> connections_ = 0;
     std::mutex mutex_;
-    std::vector<int> open_;
+    std::vector<native_socket> open_;
     std::vector<std::thread> threads_;
     std::thread accepting_;
 };

@@ -1,39 +1,37 @@
 #pragma once
 
+#include <support/sockets.hpp>
+
 #include <cstdint>
 #include <stdexcept>
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 namespace tollgate_test {
 
+/// Whether a server could listen at this port of 127.0.0.1.
+inline bool port_is_free(std::uint16_t port) {
+    const owned_socket probe;
+    (void)tollgate::detail::set_option(probe.native(), SOL_SOCKET, tollgate::detail::listener_option);
+    const sockaddr_in at = loopback(port);
+    return ::bind(probe.native(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
+}
+
 /// A socket that is bound to a free port of 127.0.0.1 and does not listen. The system gives the port to nobody else, connections to
-/// it are refused, and a program that sets SO_REUSEADDR, as servers do, can listen at it, again and again.
-class reserved_port {
+/// it are refused, and a program that sets SO_REUSEADDR, as servers do except on Windows, can listen at it, again and again.
+class reserved_port : public owned_socket {
 public:
-    reserved_port() : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
-        const int reused = 1;
-        ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &reused, sizeof reused);
-        sockaddr_in at{};
-        at.sin_family = AF_INET;
-        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    reserved_port() {
+        (void)tollgate::detail::set_option(native(), SOL_SOCKET, tollgate::detail::listener_option);
+        sockaddr_in at = loopback(0);
         socklen_t bytes = sizeof at;
-        if (::bind(socket_, reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 ||
-            ::getsockname(socket_, reinterpret_cast<sockaddr*>(&at), &bytes) != 0)
+        if (::bind(native(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 ||
+            ::getsockname(native(), reinterpret_cast<sockaddr*>(&at), &bytes) != 0)
             throw std::runtime_error{"no free port"};
         port_ = ntohs(at.sin_port);
     }
-    reserved_port(const reserved_port&) = delete;
-    reserved_port& operator=(const reserved_port&) = delete;
-    ~reserved_port() { ::close(socket_); }
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    [[nodiscard]] int native() const noexcept { return socket_; }
 
 private:
-    int socket_;
     std::uint16_t port_ = 0;
 };
 
@@ -47,8 +45,8 @@ public:
         if (::listen(native(), 4096) != 0) throw std::runtime_error{"cannot listen"};
     }
 
-    /// A descriptor for a server, which closes it.
-    [[nodiscard]] int copy() const noexcept { return ::dup(native()); }
+    /// A handle for a server, which closes it.
+    [[nodiscard]] native_socket copy() const noexcept { return copy_of(native()); }
 };
 
 }  // namespace tollgate_test

@@ -1,16 +1,12 @@
 #pragma once
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include <support/sockets.hpp>
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -34,53 +30,30 @@ struct received_response {
 /// A client on a plain socket that writes exactly the given bytes and never waits longer than a minute.
 class socket_client {
 public:
-    explicit socket_client(std::uint16_t port) : socket_client{::socket(AF_INET, SOCK_STREAM, 0), port} {}
-    /// Connects a socket and takes ownership of it.
-    socket_client(int socket, std::uint16_t port) : socket_{socket} {
-        sockaddr_in to{};
-        to.sin_family = AF_INET;
-        to.sin_port = htons(port);
-        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
-            const int error = errno;
-            ::close(socket_);
-            throw std::system_error{error, std::generic_category(), "cannot connect"};
-        }
+    explicit socket_client(std::uint16_t port) : socket_client{owned_socket{}, port} {}
+    /// Connects a socket.
+    socket_client(owned_socket socket, std::uint16_t port) : socket_{std::move(socket)} {
+        if (!connect_to(native(), port))
+            throw std::system_error{tollgate::detail::last_socket_error(), std::system_category(), "cannot connect"};
     }
-    socket_client(socket_client&& other) noexcept
-        : socket_{std::exchange(other.socket_, -1)}, buffered_{std::move(other.buffered_)} {}
-    virtual ~socket_client() {
-        if (socket_ >= 0) ::close(socket_);
-    }
+    socket_client(socket_client&&) noexcept = default;
+    virtual ~socket_client() = default;
 
-    [[nodiscard]] int native() const noexcept { return socket_; }
+    [[nodiscard]] native_socket native() const noexcept { return socket_.native(); }
 
     /// False when the server no longer accepts data.
-    virtual bool write(std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            if (sent <= 0) return false;
-            bytes.remove_prefix(static_cast<std::size_t>(sent));
-        }
-        return true;
-    }
-    void write_urgent(char byte) const { (void)!::send(socket_, &byte, 1, MSG_OOB | MSG_NOSIGNAL); }
+    virtual bool write(std::string_view bytes) { return send_all(native(), bytes); }
+    void write_urgent(char byte) const { (void)!::send(native(), &byte, 1, MSG_OOB); }
     bool write_byte_by_byte(std::string_view bytes) {
         for (std::size_t i = 0; i < bytes.size(); ++i)
             if (!write(bytes.substr(i, 1))) return false;
         return true;
     }
-    void end_writing() const { ::shutdown(socket_, SHUT_WR); }
+    void end_writing() const { ::shutdown(native(), tollgate::detail::sending_direction); }
     /// Sets a small receive window, so that unread data soon remains at the server.
-    void receive_little() const {
-        const int bytes = 64 * 1024;
-        ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-    }
+    void receive_little() const { set_socket_option(native(), SO_RCVBUF, 64 * 1024); }
     /// Makes closing reset the connection.
-    void reset_on_close() const {
-        const linger now{1, 0};
-        ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-    }
+    void reset_on_close() const { tollgate_test::reset_on_close(native()); }
 
     /// The next response; its status is 0 if the connection ended before it was complete.
     received_response read_response(bool head_only = false) {
@@ -115,49 +88,49 @@ public:
 
     /// Whether nothing arrives, and the connection stays open, for this time.
     [[nodiscard]] bool silent_for(std::chrono::milliseconds time) const {
-        pollfd one{socket_, POLLIN, 0};
-        return ::poll(&one, 1, static_cast<int>(time.count())) == 0;
+        pollfd one{native(), POLLIN, 0};
+        return tollgate::detail::poll_sockets(&one, 1, static_cast<int>(time.count())) == 0;
     }
 
 protected:
-    virtual long receive(char* to, std::size_t bytes) {
+    virtual std::ptrdiff_t receive(char* to, std::size_t bytes) {
         wait_for_data();
-        return ::recv(socket_, to, bytes, 0);
+        return tollgate::detail::receive_some(native(), to, bytes);
     }
 
     /// Throws if neither data nor the end arrives in 40 s: that fails the test, in any thread. Less than the server's default
     /// time limits, which would end the wait and hide that something else should have.
     void wait_for_data() const {
-        pollfd one{socket_, POLLIN, 0};
-        if (::poll(&one, 1, 40'000) == 0) throw std::runtime_error{"a client received neither data nor the end for 40 s"};
+        if (silent_for(std::chrono::seconds{40})) throw std::runtime_error{"a client received neither data nor the end for 40 s"};
     }
-
-    int socket_;
 
 private:
     bool read_more() {
         char bytes[16 * 1024];
-        const long count = receive(bytes, sizeof bytes);
+        const auto count = receive(bytes, sizeof bytes);
         if (count <= 0) return false;
         buffered_.append(bytes, static_cast<std::size_t>(count));
         return true;
     }
 
+    owned_socket socket_;
     std::string buffered_;
 };
 
 using tls_session = std::shared_ptr<SSL_SESSION>;
 
-/// A BIO on this socket, which stays the caller's. OpenSSL's own one raises SIGPIPE when the server has closed.
-inline BIO* new_socket_bio(int socket) {
-    static const auto socket_of = [](BIO* bio) { return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))); };
+/// A BIO on this socket, which stays the caller's. OpenSSL's own one raises SIGPIPE when the server has closed. A read fails after 40 s.
+inline BIO* new_socket_bio(native_socket socket) {
+    static const auto socket_of = [](BIO* bio) { return static_cast<native_socket>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))); };
     static const std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> method = [] {
         std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> made{BIO_meth_new(BIO_TYPE_SOURCE_SINK, "socket"), &BIO_meth_free};
         BIO_meth_set_read(made.get(), [](BIO* from, char* bytes, int count) {
-            return static_cast<int>(::recv(socket_of(from), bytes, static_cast<std::size_t>(count), 0));
+            pollfd one{socket_of(from), POLLIN, 0};
+            if (tollgate::detail::poll_sockets(&one, 1, 40'000) <= 0) return -1;
+            return static_cast<int>(tollgate::detail::receive_some(socket_of(from), bytes, static_cast<std::size_t>(count)));
         });
         BIO_meth_set_write(made.get(), [](BIO* to, const char* bytes, int count) {
-            return static_cast<int>(::send(socket_of(to), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL));
+            return static_cast<int>(tollgate::detail::send_some(socket_of(to), bytes, static_cast<std::size_t>(count)));
         });
         BIO_meth_set_ctrl(made.get(), [](BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1L : 0L; });
         return made;
@@ -184,9 +157,7 @@ public:
         if (!alpn.empty())
             SSL_set_alpn_protos(ssl_.get(), reinterpret_cast<const unsigned char*>(alpn.data()),
                                 static_cast<unsigned>(alpn.size()));
-        const timeval patience{40, 0};
-        ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-        BIO* const wire = new_socket_bio(socket_);
+        BIO* const wire = new_socket_bio(native());
         SSL_set_bio(ssl_.get(), wire, wire);
         connected_ = SSL_connect(ssl_.get()) == 1;
         ERR_clear_error();
@@ -210,22 +181,20 @@ public:
     bool update_key() {
         return SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1 && SSL_do_handshake(ssl_.get()) == 1;
     }
-    /// The records of these bytes, which are not sent: `socket_client::write` can send them in parts.
-    [[nodiscard]] std::string encrypt(std::string_view bytes) {
+    /// The records that `act` would send: `socket_client::write` can send them in parts, or at once.
+    template <class Act>
+    [[nodiscard]] std::string records_of(Act act) {
         BIO* const wire = SSL_get_wbio(ssl_.get());
         BIO_up_ref(wire);
         BIO* const memory = BIO_new(BIO_s_mem());
         SSL_set0_wbio(ssl_.get(), memory);
-        SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()));
+        act();
         char* data = nullptr;
         const auto size = BIO_get_mem_data(memory, &data);
         const std::string records(data, static_cast<std::size_t>(size));
         SSL_set0_wbio(ssl_.get(), wire);
         return records;
     }
-    /// Data that is sent until `uncork` leaves in one segment.
-    void cork() { set_cork(1); }
-    void uncork() { set_cork(0); }
     [[nodiscard]] std::string common_name() const {
         char name[256] = {};
         if (X509* const certificate = SSL_get1_peer_certificate(ssl_.get())) {
@@ -240,7 +209,7 @@ public:
     }
 
 protected:
-    long receive(char* to, std::size_t bytes) override {
+    std::ptrdiff_t receive(char* to, std::size_t bytes) override {
         if (SSL_pending(ssl_.get()) == 0) wait_for_data();
         const int count = SSL_read(ssl_.get(), to, static_cast<int>(bytes));
         if (count <= 0) ERR_clear_error();
@@ -248,8 +217,6 @@ protected:
     }
 
 private:
-    void set_cork(int on) { ::setsockopt(socket_, IPPROTO_TCP, TCP_CORK, &on, sizeof on); }
-
     std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_;
     std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
     bool connected_ = false;

@@ -1,12 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <system_error>
-
-#include <stdlib.h>
-#include <unistd.h>
 
 namespace tollgate_test {
 
@@ -14,8 +12,16 @@ namespace tollgate_test {
 /// spend its time on thousands of commits that wait for a disk.
 class temporary_directory {
 public:
-    temporary_directory() : path_{(parent() / "tollgate-test-XXXXXX").string()} {
-        if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error{"no temporary directory: " + path_};
+    temporary_directory() {
+        std::random_device random;
+        for (int tries = 0; tries < 10; ++tries) {
+            const auto path = parent() / ("tollgate-test-" + std::to_string(random()));
+            if (!std::filesystem::create_directory(path)) continue;  // it exists
+            std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+            path_ = path.generic_string();
+            return;
+        }
+        throw std::runtime_error{"no temporary directory"};
     }
     temporary_directory(const temporary_directory&) = delete;
     temporary_directory& operator=(const temporary_directory&) = delete;
@@ -30,7 +36,7 @@ public:
 private:
     static std::filesystem::path parent() {
         const std::filesystem::path in_memory = "/dev/shm";
-        return ::access(in_memory.c_str(), W_OK) == 0 ? in_memory : std::filesystem::temp_directory_path();
+        return std::filesystem::is_directory(in_memory) ? in_memory : std::filesystem::temp_directory_path();
     }
 
     std::string path_;

@@ -218,6 +218,8 @@ TOLLGATE_COLD result<void> server::core::open_sockets() {
         return {};
     };
     for (const socket_handle one : settings.listening_sockets) {
+        if (std::any_of(sockets_.begin(), sockets_.end(), [one](const listening_socket& each) { return each.socket == one; }))
+            return invalid("Descriptor " + std::to_string(one) + " was passed twice.");
         auto adopted = adopt_listening(one);
         if (!adopted) return std::move(adopted).error();
         sockets_.push_back(*std::move(adopted));

@@ -6,18 +6,10 @@
 #include <support/echo_handler.hpp>
 #include <support/eventually.hpp>
 #include <support/gate.hpp>
+#include <support/idle_loop.hpp>
 #include <support/server_socket.hpp>
 #include <support/socket_client.hpp>
-#include <support/temporary_directory.hpp>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -32,38 +24,12 @@ using namespace tollgate::server_detail;
 using tollgate::socket_handle;
 using tollgate::milliseconds;
 using tollgate::server_settings;
+using tollgate_test::idle_loop;
+using tollgate_test::scripted_listener;
+using tollgate_test::server_socket;
+using tollgate_test::socket_client;
 
 namespace {
-
-/// A loop without sockets. The test handles its ticks.
-class idle_loop final : public event_loop {
-public:
-    explicit idle_loop(const std::shared_ptr<server_context>& context,
-                       const std::shared_ptr<drain_count>& drained = std::make_shared<drain_count>(1))
-        : event_loop{context, drained} {}
-
-    using event_loop::collect;
-    using event_loop::next_tick;
-    using event_loop::tick;
-    using event_loop::tick_length;
-
-    /// Returns when the loop is late by that many ticks.
-    void stand_still(int ticks) const {
-        while (clock::now() < next_tick() + ticks * tick_length()) {
-        }
-    }
-
-    bool is_ticking = false;
-    int ignored_new_clients = 0;
-
-private:
-    bool wake() noexcept override { return true; }
-    [[nodiscard]] bool start_ticking() noexcept override { return is_ticking = true; }
-    void stop_ticking() noexcept override {}
-    [[nodiscard]] connection* make_connection(socket_handle, const tollgate::ip_address&, admission) noexcept override { return nullptr; }
-    void ignore_new_clients() noexcept override { ++ignored_new_clients; }
-    void close_listeners(last_connections) noexcept override {}
-};
 
 /// A connection to a client that sends nothing.
 class silent_connection final : public connection {
@@ -100,7 +66,7 @@ private:
 /// Its responses are larger than the buffers of a socket; to `/slow` it responds on a worker, when the gate is open.
 struct large_handler : tollgate_test::advancing_handler {
     static constexpr bool blocking = true;
-    static constexpr std::size_t bytes = 4 * 1024 * 1024;
+    static constexpr std::size_t bytes = 16 * 1024 * 1024;
     tollgate_test::gate slow;
     std::atomic<int> responses = 0;
 
@@ -116,17 +82,12 @@ struct large_handler : tollgate_test::advancing_handler {
     }
 };
 
-/// A listener on a socket of its own. The test says when a connection has arrived.
-class scripted_listener final : public listener {
-public:
-    using listener::listener;
-    using listener::accept_all;
-    int waits = 0, pauses = 0;
-
-private:
-    [[nodiscard]] bool wait_readable() noexcept override { return ++waits != 0; }
-    void pause() noexcept override { ++pauses; }
-};
+/// The server's end of the connection that a client has made.
+socket_handle accept_from(const server_socket& listening) {
+    const auto accepted = accept_one(listening.native());
+    REQUIRE(accepted.state == accept_state::accepted);
+    return accepted.socket;
+}
 
 struct counting_entry final : deadline_wheel::entry {
     int fired = 0;
@@ -198,13 +159,11 @@ TEST_CASE("a client has the whole write timeout for each batch of responses", "[
         const milliseconds timeout = context->settings.write_timeout;
         context->workers.start(1);
         idle_loop loop{context};
-        int ends[2];
-        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
-        const int client = ends[0];
-        auto* const served = new scripted_connection{loop, ends[1]};  // deletes itself at its end
+        const server_socket listening;
+        socket_client client{listening.port()};
+        auto* const served = new scripted_connection{loop, accept_from(listening)};  // deletes itself at its end
         served->begin();
-        REQUIRE(::send(client, each.requests.data(), each.requests.size(), MSG_NOSIGNAL) ==
-                static_cast<ssize_t>(each.requests.size()));
+        REQUIRE(client.write(each.requests));
         served->on_ready();
         auto now = event_loop::clock::now();
         const auto pass = [&](milliseconds time) { (void)loop.tick(now += time); };
@@ -217,8 +176,7 @@ TEST_CASE("a client has the whole write timeout for each batch of responses", "[
             REQUIRE_FALSE(served->cancelled);
             if (batch == 3) break;
             while (served->waits_for_output && handler.responses == batch) {  // the client takes the batch
-                while (::recv(client, taken.data(), taken.size(), 0) > 0) {
-                }
+                while (!client.silent_for(0ms)) REQUIRE(tollgate::detail::receive_some(client.native(), taken.data(), taken.size()) > 0);
                 served->waits_for_output = false;
                 served->on_ready();
             }
@@ -235,7 +193,6 @@ TEST_CASE("a client has the whole write timeout for each batch of responses", "[
         CHECK(served->cancelled);
         served->on_ready();
         CHECK(context->counters.connections == 0);
-        ::close(client);
     }
 }
 
@@ -246,10 +203,9 @@ TEST_CASE("a connection accepted just before the listeners close has time for it
     tollgate_test::echo_handler handler;
     const auto context = std::make_shared<server_context>(handler, server_settings{});
     idle_loop loop{context};
-    int ends[2];
-    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
-    const int client = ends[0];
-    auto* const accepted = new scripted_connection{loop, ends[1]};  // deletes itself at its end
+    const server_socket listening;
+    socket_client client{listening.port()};
+    auto* const accepted = new scripted_connection{loop, accept_from(listening)};  // deletes itself at its end
     accepted->begin();
     context->stopping = true;
     loop.request_drain({.deadline = 1h});
@@ -261,23 +217,20 @@ TEST_CASE("a connection accepted just before the listeners close has time for it
     (void)loop.tick(event_loop::clock::now() + 499ms);
     REQUIRE_FALSE(accepted->cancelled);
     if (sends_request) {
-        REQUIRE(::send(client, get.data(), get.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(get.size()));
+        REQUIRE(client.write(get));
         accepted->on_ready();
-        std::string response(4096, '\0');
-        response.resize(static_cast<std::size_t>((std::max)(::recv(client, response.data(), response.size(), 0), ssize_t{0})));
-        CHECK(response.starts_with("HTTP/1.1 200 "));
-        CHECK(response.find("Connection: close") != std::string::npos);
-        ::shutdown(client, SHUT_WR);
+        const auto response = client.read_response();
+        CHECK(response.status == 200);
+        CHECK(response.has("Connection: close"));
+        client.end_writing();
         accepted->on_ready();
     } else {
         (void)loop.tick(event_loop::clock::now() + 510ms + 2 * loop.tick_length());
         CHECK(accepted->cancelled);
         accepted->on_ready();
     }
-    char byte = 0;
-    CHECK(::recv(client, &byte, 1, 0) == 0);
+    CHECK(client.ends_silently());
     CHECK(context->counters.connections == 0);
-    ::close(client);
 }
 
 TEST_CASE("a loop drains when no loop of its ring listens any more", "[event_loop][stop]") {
@@ -321,100 +274,20 @@ TEST_CASE("in the last quarter of the grace, at most 250 ms of it, new clients a
     CHECK(loop.draining());
 }
 
-TEST_CASE("a listener that ignores new clients accepts those that have connected", "[event_loop][stop][linux]") {
-    for (const bool is_shared : {false, true}) {
-        CAPTURE(is_shared);
-        const tollgate_test::server_socket socket;
-        const tollgate_test::socket_client before{socket.port()};
-        tollgate_test::echo_handler handler;
-        const auto context = std::make_shared<server_context>(handler, server_settings{});
-        idle_loop loop{context};
-        REQUIRE(::fcntl(socket.native(), F_SETFL, O_NONBLOCK) == 0);
-        scripted_listener listener{loop, socket.native(), is_shared};
-        listener.ignore_new();
-        const int late = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-        sockaddr_in to{};
-        to.sin_family = AF_INET;
-        to.sin_port = htons(socket.port());
-        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        (void)::connect(late, reinterpret_cast<const sockaddr*>(&to), sizeof to);
-        // On this interface, a handshake would have ended during the call.
-        pollfd connected{late, POLLOUT, 0};
-        CHECK((::poll(&connected, 1, 0) == 1) == is_shared);
-        const auto first = accept_one(socket.native());
-        CHECK(first.state == accept_state::accepted);
-        close_socket(first.socket);
-        ::close(late);
-    }
-}
-
-TEST_CASE("a listener at a path refuses clients while it accepts the last ones", "[event_loop][stop]") {
-    const tollgate_test::temporary_directory directory;
-    const std::string path = directory.file("socket");
-    socket_file file{path};
-    auto opened = listen_at_path({"unix:" + path, 0}, file, 16, 0600);
-    REQUIRE(opened);
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    std::copy(path.begin(), path.end(), to.sun_path);
-    const auto connect = [&] {
-        const int client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-        const bool connected = ::connect(client, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
-        ::close(client);
-        return connected;
-    };
-    tollgate_test::echo_handler handler;
-    const auto context = std::make_shared<server_context>(handler, server_settings{});
-    idle_loop loop{context}, other{context};
-    loop.set_next(other);
-    scripted_listener listener{loop, opened->socket, false};
-    listener.ignore_new();
-    CHECK(connect());
-    listener.accept_last();
-    CHECK_FALSE(connect());
-    CHECK(accept_one(opened->socket).state == accept_state::none);
-    close_socket(opened->socket);
-}
-
 TEST_CASE("a listener accepts what has been established before it is closed", "[event_loop][stop]") {
     for (const bool is_shared : {false, true}) {
         CAPTURE(is_shared);
-        const tollgate_test::server_socket socket;
-        const tollgate_test::socket_client first{socket.port()}, second{socket.port()};
+        const server_socket socket;
+        const socket_client first{socket.port()}, second{socket.port()};
         tollgate_test::echo_handler handler;
         const auto context = std::make_shared<server_context>(handler, server_settings{});
         idle_loop loop{context};
         idle_loop other{context};
         loop.set_next(other);
-        REQUIRE(::fcntl(socket.native(), F_SETFL, O_NONBLOCK) == 0);
+        REQUIRE(tollgate::detail::make_non_blocking(socket.native()));
         scripted_listener listener{loop, socket.native(), is_shared};
         listener.accept_last();
         // Of a shared socket, other processes accept them.
         CHECK(accept_one(socket.native()).state == (is_shared ? accept_state::accepted : accept_state::none));
     }
-}
-
-TEST_CASE("a listener without a descriptor waits again after a pause, even if its loop has no connection", "[event_loop]") {
-    const tollgate_test::server_socket socket;
-    const tollgate_test::socket_client client{socket.port()};
-    tollgate_test::echo_handler handler;
-    const auto context = std::make_shared<server_context>(handler, server_settings{});
-    idle_loop loop{context};
-    scripted_listener listener{loop, socket.native(), false};
-    rlimit before{};
-    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-    rlimit none = before;
-    none.rlim_cur = 1;  // descriptor 0 is in use
-    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-    const auto paused_at = event_loop::clock::now();
-    listener.accept_all();
-    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-    CHECK(listener.pauses == 1);
-    CHECK(listener.waits == 0);
-    REQUIRE(loop.is_ticking);
-    (void)loop.tick(paused_at + 99ms);
-    CHECK(listener.waits == 0);
-    (void)loop.tick(event_loop::clock::now() + 100ms + 2 * loop.tick_length());
-    CHECK(listener.waits == 1);
-    CHECK(listener.pauses == 1);
 }

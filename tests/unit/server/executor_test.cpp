@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 #include <support/echo_handler.hpp>
 #include <support/eventually.hpp>
+#include <support/server_socket.hpp>
 #include <support/socket_client.hpp>
 
 #include <atomic>
@@ -28,6 +29,7 @@ using namespace std::chrono_literals;
 using tollgate::server;
 using tollgate::server_settings;
 using tollgate_test::eventually;
+using tollgate_test::port_is_free;
 using tollgate_test::socket_client;
 
 namespace {
@@ -231,14 +233,6 @@ void serve_some(server& running) {
         for (auto& each : clients) each.write(get);
         for (auto& each : clients) CHECK(each.read_response().body == "GET /a ");
     }
-}
-
-bool port_is_free(std::uint16_t port) {
-    tollgate_test::echo_handler handler;
-    server_settings settings = two_loops();
-    settings.port = port;
-    server again{handler, settings};
-    return again.start().has_value();
 }
 
 template <bool Blocking>

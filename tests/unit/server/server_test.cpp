@@ -1,5 +1,6 @@
 #include <tollgate/server/asio_server.hpp>
 
+#include <asio/error.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/strand.hpp>
@@ -12,8 +13,6 @@
 #include <support/server_socket.hpp>
 #include <support/socket_client.hpp>
 
-#include <pthread.h>
-
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -21,11 +20,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 using namespace std::chrono_literals;
 using tollgate_test::eventually;
+using tollgate_test::port_is_free;
 using tollgate_test::gate;
 using tollgate_test::server_socket;
 using tollgate_test::socket_client;
@@ -46,13 +47,7 @@ server_settings one_thread() {
     return settings;
 }
 
-bool port_is_free(std::uint16_t port) {
-    tollgate_test::echo_handler handler;
-    server_settings settings = one_thread();
-    settings.port = port;
-    server again{handler, settings};
-    return again.start().has_value();
-}
+std::string address_in_use() { return std::system_category().message(asio::error::address_in_use); }
 
 /// `/loop` waits on the I/O thread, every other path on a worker.
 struct in_two_places : tollgate_test::advancing_handler {
@@ -72,35 +67,7 @@ struct in_two_places : tollgate_test::advancing_handler {
     }
 };
 
-/// Whether its threads may be cancelled.
-struct cancel_states {
-    static constexpr bool blocking = true;
-    std::atomic<int> on_io{-1}, on_worker{-1};
-
-    tollgate::http::handle_step advance(const tollgate::http::request&, tollgate::http::response&, tollgate::http::handler_state&,
-                                        tollgate::http::thread_kind thread) noexcept {
-        int state = 0;
-        ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-        const bool io = thread == tollgate::http::thread_kind::io;
-        (io ? on_io : on_worker) = state;
-        return io ? tollgate::http::handle_step::needs_worker : tollgate::http::handle_step::done;
-    }
-    void handle(const tollgate::http::request&, tollgate::http::response&) noexcept {}
-    void handle(const tollgate::http::refusal&, tollgate::http::response&) noexcept {}
-};
-
 }  // namespace
-
-TEST_CASE("neither an I/O thread nor a worker can be cancelled", "[server]") {
-    cancel_states handler;
-    server running{handler, one_thread()};
-    REQUIRE(running.start());
-    socket_client client{running.port()};
-    client.write(get);
-    CHECK(client.read_response().status == 200);
-    CHECK(handler.on_io == PTHREAD_CANCEL_DISABLE);
-    CHECK(handler.on_worker == PTHREAD_CANCEL_DISABLE);
-}
 
 TEST_CASE("a server responds to many requests on one connection", "[server]") {
     tollgate_test::echo_handler handler;
@@ -568,7 +535,7 @@ TEST_CASE("start() reports why it failed and leaves no socket open", "[server]")
         const auto started = second.start();
         REQUIRE_FALSE(started);
         const std::string expected =
-            "Cannot listen at 127.0.0.1 port " + std::to_string(first.port()) + ": Address already in use (bind).";
+            "Cannot listen at 127.0.0.1 port " + std::to_string(first.port()) + ": " + address_in_use() + " (bind).";
         CHECK(started.error().log_text() == expected);
         tollgate_test::captured_stderr printed;
         CHECK(server{handler, settings}.run() == 1);
@@ -589,6 +556,7 @@ TEST_CASE("start() reports why it failed and leaves no socket open", "[server]")
         server instance{context.get_executor(), handler, settings};
         const auto started = instance.start();
         REQUIRE_FALSE(started);
+        CHECK(started.error().message == "Descriptor " + std::to_string(settings.listening_sockets[0]) + " was passed twice.");
         CHECK(instance.endpoints().empty());
         CHECK(instance.port() == 0);
     }
@@ -715,7 +683,7 @@ TEST_CASE("listen() makes the port known before the handler", "[server][listen]"
         const auto listens = second.listen();
         REQUIRE_FALSE(listens);
         CHECK(listens.error().log_text() ==
-              "Cannot listen at 127.0.0.1 port " + std::to_string(first.port()) + ": Address already in use (bind).");
+              "Cannot listen at 127.0.0.1 port " + std::to_string(first.port()) + ": " + address_in_use() + " (bind).");
         CHECK(second.endpoints().empty());
         CHECK_FALSE(second.start());
         settings.port = 0;
@@ -861,26 +829,29 @@ TEST_CASE("stop() releases everything, at any time and repeatedly", "[server][st
         stopped.get();
         CHECK(handler.requests == 4);
     }
-    SECTION("the last response is complete for a slow client that continues to send") {
-        server_settings settings = one_thread();
-        settings.linger_timeout = 1h;
-        server instance{handler, settings};
-        REQUIRE(instance.start());
-        socket_client client{instance.port()};
-        client.receive_little();
-        client.write(get + "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
-        CHECK(client.read_response().body == "GET /a ");
-        auto stopped = std::async(std::launch::async, [&] { instance.stop(1h); });
-        while (!port_is_free(instance.port())) std::this_thread::yield();
-        client.write("llo");
-        for (int i = 0; i < 8; ++i) {
-            std::this_thread::sleep_for(100ms);
-            client.write(get);
-        }
-        CHECK(client.read_response().body.size() == 1 << 20);
-        CHECK(client.ends_silently());
-        stopped.get();
+}
+
+// Not on Windows: it does not tell whether a client has received everything.
+TEST_CASE("the last response of a server that stops is complete for a slow client that continues to send", "[server][stop][posix]") {
+    tollgate_test::echo_handler handler;
+    server_settings settings = one_thread();
+    settings.linger_timeout = 1h;
+    server instance{handler, settings};
+    REQUIRE(instance.start());
+    socket_client client{instance.port()};
+    client.receive_little();
+    client.write(get + "POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe");
+    CHECK(client.read_response().body == "GET /a ");
+    auto stopped = std::async(std::launch::async, [&] { instance.stop(1h); });
+    while (!port_is_free(instance.port())) std::this_thread::yield();
+    client.write("llo");
+    for (int i = 0; i < 8; ++i) {
+        std::this_thread::sleep_for(100ms);
+        client.write(get);
     }
+    CHECK(client.read_response().body.size() == 1 << 20);
+    CHECK(client.ends_silently());
+    stopped.get();
 }
 
 TEST_CASE("while a server stops, its clients leave their connections between two requests", "[server][stop]") {

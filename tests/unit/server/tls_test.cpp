@@ -12,9 +12,6 @@
 
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
-#include <malloc.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -77,21 +74,27 @@ namespace record_buffers {
 
 std::atomic<int> allocated = 0, in_use = 0;
 
-bool is_one(void* block) noexcept { return block != nullptr && ::malloc_usable_size(block) >= 16 * 1024; }
-void* allocate(std::size_t bytes, const char*, int) {
-    void* const block = std::malloc(bytes);
-    if (is_one(block)) ++allocated, ++in_use;
-    return block;
-}
-void release(void* block, const char*, int) {
-    if (is_one(block)) --in_use;
-    std::free(block);
-}
+/// Stands before each block.
+struct alignas(std::max_align_t) block_head {
+    std::size_t bytes;
+};
+
+bool is_one(std::size_t bytes) noexcept { return bytes >= 16 * 1024; }
 void* resize(void* block, std::size_t bytes, const char*, int) {
-    if (is_one(block)) --in_use;
-    block = std::realloc(block, bytes);
-    if (is_one(block)) ++allocated, ++in_use;
-    return block;
+    auto* head = block != nullptr ? static_cast<block_head*>(block) - 1 : nullptr;
+    if (head != nullptr && is_one(head->bytes)) --in_use;
+    head = static_cast<block_head*>(std::realloc(head, sizeof(block_head) + bytes));
+    if (head == nullptr) return nullptr;
+    head->bytes = bytes;
+    if (is_one(bytes)) ++allocated, ++in_use;
+    return head + 1;
+}
+void* allocate(std::size_t bytes, const char* file, int line) { return resize(nullptr, bytes, file, line); }
+void release(void* block, const char*, int) {
+    if (block == nullptr) return;
+    auto* const head = static_cast<block_head*>(block) - 1;
+    if (is_one(head->bytes)) --in_use;
+    std::free(head);
 }
 
 const bool counted = CRYPTO_set_mem_functions(&allocate, &resize, &release) == 1;  // before OpenSSL allocates anything
@@ -221,7 +224,7 @@ TEST_CASE("buffers that contain a part of a record are not freed", "[server][tls
         for (const std::size_t first_bytes : {1U, 4U, 5U, 6U, 30U}) {
             auto client = std::make_unique<tls_client>(running.port(), version);
             client->write(get);
-            const auto records = client->encrypt("GET /b HTTP/1.1\r\nHost: x\r\n\r\n");
+            const auto records = client->records_of([&] { client->write("GET /b HTTP/1.1\r\nHost: x\r\n\r\n"); });
             REQUIRE(client->socket_client::write(records.substr(0, first_bytes)));
             REQUIRE(client->read_response().body == "GET /a ");
             all.push_back({std::move(client), records.substr(first_bytes)});
@@ -408,9 +411,6 @@ TEST_CASE("the error names an unusable file of ticket keys", "[server][tls][tick
     refuses("line 2 is not the base64 text of 32 bytes");
     write_file(keys, std::string(5000, '\n'));
     refuses("too long");
-    const auto started = server{handler, with_tls({.ticket_key_file = directory.path()})}.start();
-    REQUIRE_FALSE(started);
-    CHECK(started.error().message.find("Is a directory") != std::string::npos);
 }
 
 TEST_CASE("both sides send close_notify", "[server][tls]") {
@@ -475,10 +475,11 @@ TEST_CASE("a close_notify right after a request does not suppress the response",
     REQUIRE(running.start());
     tls_client client{running.port()};
     REQUIRE(client.connected());
-    client.cork();
-    client.write(get + get);
-    client.close_notify();
-    client.uncork();
+    const std::string records = client.records_of([&] {
+        client.write(get + get);
+        client.close_notify();
+    });
+    REQUIRE(client.socket_client::write(records));
     CHECK(client.read_response().body == "GET /a ");
     CHECK(client.read_response().body == "GET /a ");
     CHECK(client.ends_silently());
@@ -529,7 +530,7 @@ TEST_CASE("invalid data inside a session ends it", "[server][tls]") {
     tls_client client{running.port()};
     client.write(get);
     CHECK(client.read_response().status == 200);
-    ::send(client.native(), "\x17\x03\x03\x00\x20garbagegarbagegarbagegarbage1234", 37, MSG_NOSIGNAL);
+    client.socket_client::write({"\x17\x03\x03\x00\x20garbagegarbagegarbagegarbage1234", 37});
     client.write(get);
     CHECK(client.ends_silently());
     CHECK(handler.requests == 1);
@@ -676,27 +677,6 @@ TEST_CASE("reloading certificates uses up nothing of OpenSSL's, and needs TLS", 
     CHECK(BIO_get_new_index() == before + 1);  // of 127 in a process
 }
 
-TEST_CASE("certificate and key may come from pipes", "[server][tls]") {
-    const auto own = tollgate_test::make_certificate("ours");
-    const auto pipe_with = [](const std::string& text) {
-        int ends[2];
-        REQUIRE(::pipe(ends) == 0);
-        REQUIRE(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-        ::close(ends[1]);
-        return ends[0];
-    };
-    const int certificate = pipe_with(own.certificate_pem);
-    const int key = pipe_with(own.key_pem);
-    tollgate_test::echo_handler handler;
-    server_settings settings;
-    settings.port = 0;
-    settings.tls = {"/dev/fd/" + std::to_string(certificate), "/dev/fd/" + std::to_string(key)};
-    server running{handler, settings};
-    CHECK(running.start());
-    ::close(certificate);
-    ::close(key);
-}
-
 TEST_CASE("a TLS source that returns nothing keeps a server from starting", "[server][tls]") {
     tollgate_test::echo_handler handler;
     server_settings settings;
@@ -752,17 +732,12 @@ TEST_CASE("an invalid certificate keeps a server from starting", "[server][tls]"
     refuses({{}, {}, one.certificate_pem, one.locked_key_pem}, "it is not a PEM private key without a pass phrase");
     refuses({{}, {}, one.certificate_pem, one.certificate_pem}, "it is not a PEM private key without a pass phrase");
     refuses({{}, {}, "garbage", one.key_pem}, "it is not a PEM certificate");
-    refuses({"/dev/zero", {}, {}, one.key_pem}, "/dev/zero) cannot be used: it is too long");
-    refuses({{}, "/dev/null", one.certificate_pem, {}}, "/dev/null) cannot be used: it is empty");
     const tollgate_test::temporary_directory directory;
     const std::string certificate_file = directory.file("certificate.pem"), key_file = directory.file("key.pem");
     write_file(certificate_file, one.certificate_pem);
     write_file(key_file, one.key_pem);
     refuses({certificate_file, {}, one.certificate_pem, one.key_pem}, certificate_file + ") cannot be used: it is given as text, too");
     refuses({{}, key_file, one.certificate_pem, one.key_pem}, key_file + ") cannot be used: it is given as text, too");
-    const std::string fifo = directory.file("fifo");
-    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-    refuses({{}, fifo, one.certificate_pem, {}}, "it is empty");
     refuses({{},
              {},
              one.certificate_pem + "-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----\n",

@@ -26,7 +26,7 @@ struct document_host {
     tollgate_test::plain_handler handler;
     std::string authorities = directory.file("ca.pem");
     tollgate_test::certificate certificate = tollgate_test::make_certificate("host", "DNS:host.example,IP:127.0.0.1");
-    server serving{handler, {.tls = tls_from({.certificate_pem = certificate.certificate_pem, .key_pem = certificate.key_pem})}};
+    server serving{handler, {.port = 0, .tls = tls_from({.certificate_pem = certificate.certificate_pem, .key_pem = certificate.key_pem})}};
 
     document_host() {
         std::ofstream{authorities} << certificate.certificate_pem;

@@ -6,6 +6,7 @@
 
 #include <support/certificate.hpp>
 #include <support/echo_handler.hpp>
+#include <support/environment_variable.hpp>
 #include <support/eventually.hpp>
 #include <support/gate.hpp>
 #include <support/scripted_peer.hpp>
@@ -18,14 +19,11 @@
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 
-#include <netdb.h>
-#include <netinet/in.h>
-#include <resolv.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <fstream>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -251,10 +249,10 @@ TEST_CASE("a redirect is a response and is not followed") {
 TEST_CASE("proxy settings of the environment are ignored") {
     scripted_peer proxy{respond_with(std::string{fine})};
     scripted_peer peer{respond_with(std::string{fine})};
-    for (const char* const name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"}) ::setenv(name, at(proxy, "").c_str(), 1);
+    std::list<tollgate_test::environment_variable> settings;
+    for (const char* const name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"}) settings.emplace_back(name, at(proxy, ""));
     fixture setup;
     CHECK(setup.post(at(peer)).status == 200);
-    for (const char* const name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"}) ::unsetenv(name);
     CHECK(proxy.connections() == 0);
 }
 

@@ -12,6 +12,15 @@
 #define TOLLGATE_SYSTEM_LINUX
 #endif
 
+// Asio takes MinGW-w64 for a system with POSIX threads only if one of their headers comes before its own. All of a program must agree on
+// that: a thread that one kind has started is not one for the other to end.
+#if defined(__MINGW32__)
+#if defined(ASIO_DETAIL_CONFIG_HPP) && !defined(ASIO_HAS_PTHREADS)
+#error "Asio is included before a header of POSIX threads. Define ASIO_HAS_PTHREADS for the whole program."
+#endif
+#include <pthread.h>
+#endif
+
 // A server's own threads use epoll on Linux, and Asio elsewhere.
 #if !defined(TOLLGATE_SYSTEM_LINUX) && !defined(TOLLGATE_SERVER_ASIO)
 #define TOLLGATE_SERVER_ASIO

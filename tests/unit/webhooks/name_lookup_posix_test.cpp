@@ -29,6 +29,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+// Windows has no `fork`, no `chroot`, and no file that names the name servers.
+
 using namespace tollgate;
 
 namespace {

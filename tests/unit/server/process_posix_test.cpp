@@ -26,6 +26,8 @@
 #include <utility>
 #include <vector>
 
+// Windows has no `fork`.
+
 using namespace std::chrono_literals;
 using tollgate::server;
 using tollgate::server_settings;

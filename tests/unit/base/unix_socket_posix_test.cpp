@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 
+// On Windows the library has no Unix domain sockets.
+
 namespace {
 
 using locking_file = tollgate::detail::basic_socket_file<true>;

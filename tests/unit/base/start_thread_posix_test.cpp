@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+// Windows sends no signals to threads, and cancels none.
+
 namespace {
 
 /// The cancel state and type of the calling thread.

@@ -30,7 +30,10 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
+
+// On Windows no limit on descriptors runs out; the directory of those that are open, `fork` and epoll are missing, too.
 
 using namespace std::chrono_literals;
 using namespace tollgate;
@@ -211,12 +214,11 @@ TEST_CASE("when no descriptor is left, a client gets 503, and a warning is repor
     REQUIRE(running.start());
     {
         // Sockets from before the shortage, open until its end: otherwise `accept` and a client could compete for a descriptor.
-        std::array<int, 3> sockets{};
-        for (int& each : sockets) each = ::socket(AF_INET, SOCK_STREAM, 0);
+        std::array<tollgate_test::owned_socket, 3> sockets;
         std::vector<socket_client> clients;
         const no_descriptor_left limited;
-        for (const int each : sockets) {
-            socket_client& client = clients.emplace_back(each, running.port());
+        for (tollgate_test::owned_socket& each : sockets) {
+            socket_client& client = clients.emplace_back(std::move(each), running.port());
             const auto refused = client.read_response();
             CHECK(refused.status == 503);
             CHECK(refused.has("Retry-After: 2"));
@@ -237,11 +239,11 @@ TEST_CASE("a client that cannot even be refused is accepted after the shortage",
     warned_server one;
     auto& running = one.running;
     REQUIRE(running.start());
-    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    tollgate_test::owned_socket socket;
     std::optional<socket_client> client;
     {
         const no_descriptor_left limited{no_descriptor_left::spare::unusable};
-        client.emplace(socket, running.port());
+        client.emplace(std::move(socket), running.port());
         REQUIRE(eventually([&] { return one.warnings == 1; }));
     }
     CHECK(status_of(*client) == 200);
