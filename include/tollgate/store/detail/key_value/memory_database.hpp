@@ -57,8 +57,8 @@ private:
     std::array<char, in_place_max> bytes_;  // only the first size_ are set, or a pointer
 };
 
-/// The rows of `memory_store`: a `key_value_store`. Tables that are never scanned, those of a capital letter, are in a hash table, from which
-/// credentials are read without the lock of the transactions. The others are in a map.
+/// The rows of `memory_store`: a `key_value_store`. Tables that are never scanned, those of a capital letter, are in a hash table, from
+/// which credentials are read without the lock of the transactions. The others are in a map.
 ///
 /// Thread rule: any thread. One transaction at a time changes rows.
 class memory_database {
