@@ -209,7 +209,7 @@ public:
         if (arguments.kind == change::disable) db.suspend_applications_of(arguments.user);
         if (arguments.kind == change::enable) db.resume_applications_of(arguments.user);
         // After being enabled again, users must sign in again.
-        if (arguments.kind != change::enable) expect(db.store.end_sessions_of(arguments.user, std::nullopt), "cannot end the sessions");
+        if (arguments.kind != change::enable) expect(db.store.end_sessions(sessions_of_user{arguments.user}), "cannot end the sessions");
         if (arguments.kind == change::remove) db.remove(arguments.user);
         db.record(kind_of(arguments.kind), arguments.user);
         return {{"id", arguments.user.value()}};
@@ -222,7 +222,7 @@ public:
         const auto hash = hash_password(password);
         secure_wipe(password);
         expect(db.users.set_password_hash(arguments.user, hash), "cannot set the password");
-        expect(db.store.end_sessions_of(arguments.user, std::nullopt), "cannot end the sessions");
+        expect(db.store.end_sessions(sessions_of_user{arguments.user}), "cannot end the sessions");
         db.record(activity_kind::password_set, arguments.user);
         return {{"id", arguments.user.value()}};
     }
@@ -278,7 +278,8 @@ public:
         std::string description;
         for (const auto& each : expect(db.store.personal_tokens_of(*owner), "cannot look up the token"))
             if (each.id == arguments.token) description = each.description;
-        if (!expect(db.store.revoke_personal_token(arguments.token), "cannot revoke the token")) throw no_such("token", arguments.token);
+        if (!expect(db.store.revoke(personal_token_revocation{arguments.token}), "cannot revoke the token"))
+            throw no_such("token", arguments.token);
         db.record(activity_kind::token_revoked, *owner, description);
         return {{"id", arguments.token.value()}};
     }
@@ -333,7 +334,7 @@ public:
         if (arguments.kind == change::suspend) suspended = suspension::by_operator;
         else if (!expect(db.users.is_active(found.owner), "cannot look up the owner"))
             throw run_error{"the application's owner, user " + std::to_string(found.owner.value()) + ", is disabled; see `user enable`."};
-        if (!expect(db.store.set_suspension(found.id, suspended), "cannot change the application"))
+        if (!expect(db.store.change_application({}, found.id, suspension_change{suspended}), "cannot change the application"))
             throw no_such_application(arguments.client_id);
         db.record(suspended ? activity_kind::application_suspended : activity_kind::application_resumed, found.owner, found.name);
         return {{"client_id", arguments.client_id.view()}, {"suspended", suspended.has_value()}};
@@ -356,7 +357,7 @@ public:
     nlohmann::ordered_json operator()(const revoke_grant& arguments) const {
         tables db{database_};
         const auto found = db.find_application(arguments.client_id);
-        if (!expect(db.store.revoke_grant(arguments.user, found.id), "cannot revoke the grant"))
+        if (!expect(db.store.revoke(grant_revocation{arguments.user, found.id}), "cannot revoke the grant"))
             throw run_error{"user " + std::to_string(arguments.user.value()) + " has granted '" + std::string{arguments.client_id.view()} +
                             "' nothing."};
         db.record(activity_kind::access_revoked, arguments.user, found.name);
@@ -372,7 +373,7 @@ public:
     nlohmann::ordered_json operator()(const enable_hook& arguments) const {
         tables db{database_};
         const auto account = db.account_of(arguments.hook);
-        if (!expect(db.store.enable_hook(account, arguments.hook, db.now()), "cannot enable the webhook"))
+        if (!expect(db.store.change_hook(account, arguments.hook, hook_enabling{db.now()}), "cannot enable the webhook"))
             throw no_such("webhook", arguments.hook);
         db.record_of(account, activity_kind::hook_enabled, std::to_string(arguments.hook.value()));
         return {{"id", arguments.hook.value()}};
@@ -381,15 +382,15 @@ public:
     nlohmann::ordered_json operator()(const list_deliveries& arguments) const {
         tables db{database_};
         const auto account = db.account_of(arguments.hook);
-        const auto rows = expect(db.store.deliveries_of(account, arguments.hook, arguments.rows_max, std::nullopt, std::nullopt),
-                                 "cannot list the deliveries");
-        auto listed = list("deliveries", rows);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const auto attempts =
-                expect(db.store.attempts_of(account, arguments.hook, 1, rows[i].id), "cannot list the attempts");
-            listed["deliveries"][i]["last_attempt"] = attempts.empty() ? nlohmann::ordered_json{} : to_json(attempts.front().attempt);
+        const auto rows = expect(
+            db.store.deliveries_of(account, {.hook = arguments.hook, .rows_max = arguments.rows_max, .attempts_max = 1}),
+            "cannot list the deliveries");
+        auto listed = nlohmann::ordered_json::array();
+        for (const auto& [delivery, attempts] : rows) {
+            listed.push_back(to_json(delivery));
+            listed.back()["last_attempt"] = attempts.empty() ? nlohmann::ordered_json{} : to_json(attempts.front());
         }
-        return listed;
+        return {{"deliveries", std::move(listed)}};
     }
 
     nlohmann::ordered_json operator()(const resend_delivery& arguments) const {
@@ -510,12 +511,13 @@ private:
         void suspend_applications_of(user_id owner) {
             for (const auto& each : expect(store.applications_of(owner), "cannot list the applications"))
                 if (!each.suspended)
-                    expect(store.set_suspension(each.id, suspension::owner_disabled), "cannot suspend an application");
+                    expect(store.change_application(owner, each.id, suspension_change{suspension::owner_disabled}),
+                           "cannot suspend an application");
         }
         void resume_applications_of(user_id owner) {
             for (const auto& each : expect(store.applications_of(owner), "cannot list the applications"))
                 if (each.suspended == suspension::owner_disabled)
-                    expect(store.set_suspension(each.id, std::nullopt), "cannot resume an application");
+                    expect(store.change_application(owner, each.id, suspension_change{}), "cannot resume an application");
         }
 
         /// Writes an operator's change to the audit log. If that fails, the command warns: the change is made, and its output matters.
@@ -535,11 +537,11 @@ private:
         /// The user is already disabled, so nothing is added meanwhile. An interrupted removal can be repeated.
         void remove(user_id user) {
             for (const auto& each : expect(store.personal_tokens_of(user), "cannot list the tokens"))
-                expect(store.revoke_personal_token(each.id), "cannot revoke a token");
+                expect(store.revoke(personal_token_revocation{each.id}), "cannot revoke a token");
             for (const auto& each : expect(store.applications_of(user), "cannot list the applications"))
                 expect(store.delete_application(user, each.id), "cannot delete an application");
             for (const auto& each : expect(store.grants_of(user), "cannot list the grants"))
-                expect(store.revoke_grant(user, each.application), "cannot revoke a grant");
+                expect(store.revoke(grant_revocation{user, each.application}), "cannot revoke a grant");
             const auto services = reference_services();
             for (const auto& service : services.services())
                 for (const auto& account : expect(users.accounts_of(user, service.name.view()), "cannot list the accounts")) {
@@ -561,7 +563,7 @@ private:
             throw run_error{"'" + std::string{found.client_id.view()} + "' is a public client: it has no secret."};
         const auto secret = new_secret(secret_kind::client_secret, system_random{});
         if (!secret) throw run_error{"cannot create a secret: the random source failed."};
-        if (!expect(db.store.add_client_secret(found.owner, found.id, digest_of(*secret), std::nullopt), "cannot store the secret"))
+        if (!expect(db.store.change_application({}, found.id, client_secret_addition{digest_of(*secret)}), "cannot store the secret"))
             throw no_such_application(found.client_id);
         db.record(activity_kind::client_secret_replaced, found.owner, found.name);
         return {{"client_id", found.client_id.view()}, {"client_secret", secret->view()}};

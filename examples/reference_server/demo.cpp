@@ -143,7 +143,8 @@ bool is_user_of(const demo& recorded, directory& users) {
 
 /// Whether the demo's token is still valid in the store.
 bool is_alive(const demo& recorded, const tollgate::any_store& store) {
-    const auto credential = expect(store.find_personal_token(recorded.token_username), "cannot read the demo's token");
+    const auto credential = expect(store.find_credential(tollgate::personal_token_key{recorded.token_username}),
+                                   "cannot read the demo's token");
     return credential && credential->secret_digest == tollgate::digest_of(recorded.token_secret);
 }
 

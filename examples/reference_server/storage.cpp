@@ -27,7 +27,7 @@ std::unique_ptr<database> database_of(const settings& settings, bool may_create)
 }
 
 tollgate::result<void> try_request_reads(directory& users, const tollgate::any_store& store) {
-    if (auto token = store.find_personal_token("usr_none"); !token) return std::move(token).error();
+    if (auto token = store.find_credential(tollgate::personal_token_key{"usr_none"}); !token) return std::move(token).error();
     constexpr tollgate::user_id some{1};
     const auto failed = [](const auto& read) { return !read && read.error().kind != tollgate::error_kind::not_found; };
     if (auto quota = users.quota_of(some); failed(quota)) return std::move(quota).error();

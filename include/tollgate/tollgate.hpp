@@ -47,6 +47,7 @@
 #include <tollgate/model/service_catalog.hpp>
 #include <tollgate/model/session.hpp>
 #include <tollgate/model/settings.hpp>
+#include <tollgate/model/sweep.hpp>
 
 #include <tollgate/contract/account_store.hpp>
 #include <tollgate/contract/authenticator.hpp>

@@ -59,11 +59,11 @@ int main(int argc, char** argv) {
     postgres_store store{argv[1]};
     if (rows == 0) return 0;
     tell("personal_token", true, [&] {
-        const auto found = store.find_personal_token("pt" + std::to_string(one_of(rows)));
+        const auto found = store.find_credential(personal_token_key{"pt" + std::to_string(one_of(rows))});
         return found && found->has_value();
     });
     tell("access_token", false, [&] {
-        const auto found = store.find_access_token(sha256(std::to_string(one_of(rows))));
+        const auto found = store.find_credential(access_token_key{sha256(std::to_string(one_of(rows)))});
         return found && found->has_value();
     });
     tell("hooks", false, [&] {

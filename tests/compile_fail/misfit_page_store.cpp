@@ -1,5 +1,5 @@
 // expect: tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp
-// misfit 1 names revoke_personal_token: tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp
+// misfit 1 names revoke: tollgate: this does not satisfy token_store; read tollgate/contract/token_store.hpp
 #include <tollgate/pages/account_pages.hpp>
 #include <tollgate/store/memory.hpp>
 
@@ -15,7 +15,7 @@ struct own_sessions {
 };
 struct own_store : memory_store {
 #if TOLLGATE_MISFIT == 1
-    bool revoke_personal_token(token_id);
+    bool revoke(const revocation&);
 #endif
 };
 

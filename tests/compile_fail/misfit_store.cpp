@@ -1,9 +1,9 @@
 // expect: tollgate: a member named create_hook, hooks_of or delete_hook exists, but this does not satisfy hook_store; read tollgate/contract/hook_store.hpp
 // misfit 1 names delete_hook: tollgate: a member named create_hook, hooks_of or delete_hook exists, but this does not satisfy hook_store; read tollgate/contract/hook_store.hpp
-// misfit 2 names find_access_token: tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp
-// misfit 3 names find_personal_token: tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp
-// misfit 4 names cached_access_token: tollgate: a member named cached_personal_token or cached_access_token exists, but this does not satisfy credential_cache; read tollgate/contract/token_store.hpp
-// misfit 5 names record_access_token_use: tollgate: a member named record_personal_token_use or record_access_token_use exists, but this does not satisfy use_recorder; read tollgate/contract/token_store.hpp
+// misfit 2 names find_credential: tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp
+// misfit 3 names find_credential: tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp
+// misfit 4 names cached_credential: tollgate: a member named cached_credential exists, but this does not satisfy credential_cache; read tollgate/contract/token_store.hpp
+// misfit 5 names record_use: tollgate: a member named record_use exists, but this does not satisfy use_recorder; read tollgate/contract/token_store.hpp
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/store/memory.hpp>
@@ -20,15 +20,13 @@ struct own_store : memory_store {
 #if TOLLGATE_MISFIT == 1
     result<bool> delete_hook(hook_id);  // of any account: hides the one that takes the account
 #elif TOLLGATE_MISFIT == 2
-    std::optional<token_credential> find_access_token(const digest&);
+    std::optional<token_credential> find_credential(const credential_key&);
 #elif TOLLGATE_MISFIT == 3
-    void find_personal_token() = delete;  // as if it was misspelled
+    void find_credential() = delete;  // as if it was misspelled
 #elif TOLLGATE_MISFIT == 4
-    lookup<token_credential> cached_personal_token(std::string_view) const noexcept;
-    lookup<token_credential> cached_access_token(const digest&) const;  // not noexcept
+    lookup<token_credential> cached_credential(const credential_key&) const;  // not noexcept
 #elif TOLLGATE_MISFIT == 5
-    result<void> record_access_token_usage(const digest&, instant);
-    void record_access_token_use() = delete;
+    result<void> record_use(const credential_key&, instant);  // without the network
 #endif
 };
 

@@ -61,23 +61,16 @@ struct faulty_store {
         return rows.find_application(client_id);
     }
     result<std::vector<application>> applications_of(user_id owner) { return rows.applications_of(owner); }
-    result<bool> update_application(user_id owner, application_id id, const application_change& changed) {
-        return rows.update_application(owner, id, changed);
-    }
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret, const std::optional<digest>& replaced = {}) {
-        return rows.add_client_secret(owner, id, secret, replaced);
-    }
-    result<bool> remove_older_secret(user_id owner, application_id id) { return rows.remove_older_secret(owner, id); }
-    result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) {
-        return rows.set_suspension(id, suspended);
+    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id, const application_change& change) {
+        return rows.change_application(changed_by, id, change);
     }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
         if (auto fault = faults.next()) return *fault;
         return rows.find_oauth_token(token);
     }
-    result<bool> create_owner_token(const new_access_token& token) {
+    result<bool> create_access_token(const new_access_token& token) {
         if (auto fault = faults.next()) return *fault;
-        return rows.create_owner_token(token);
+        return rows.create_access_token(token);
     }
     result<void> create_device_code(const new_device_code& code) {
         if (auto fault = faults.next()) return *fault;
@@ -92,10 +85,6 @@ struct faulty_store {
         return rows.answer_device_code(decision);
     }
     result<bool> delete_application(user_id owner, application_id id) { return rows.delete_application(owner, id); }
-    result<std::optional<scope_set>> granted_scopes(user_id user, application_id of) {
-        if (auto fault = faults.next()) return *fault;
-        return rows.granted_scopes(user, of);
-    }
     result<code_result> create_code(const new_authorization_code& code) {
         if (auto fault = faults.next()) return *fault;
         if (before_code) before_code();
@@ -109,16 +98,15 @@ struct faulty_store {
         if (auto fault = faults.next()) return *fault;
         return rows.refresh_access_token(refresh);
     }
-    result<void> revoke_oauth_token(application_id of, const digest& token) {
+    result<bool> revoke(const revocation& revoked) {
         if (auto fault = faults.next()) return *fault;
-        return rows.revoke_oauth_token(of, token);
+        return rows.revoke(revoked);
     }
     result<std::vector<grant>> grants_of(user_id user) { return rows.grants_of(user); }
-    result<bool> revoke_grant(user_id user, application_id of) { return rows.revoke_grant(user, of); }
-    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
-        swept_rows_max += rows_max;
+    result<std::size_t> sweep(const sweep_request& request) {
+        swept_rows_max += request.rows_max;
         if (auto fault = faults.next()) return *fault;
-        return rows.sweep_expired(now, rows_max);
+        return rows.sweep(request);
     }
 
     std::atomic<std::size_t> swept_rows_max = 0;
@@ -348,7 +336,7 @@ public:
 
     /// Whether an access token lets its holder in.
     bool accepts(std::string_view access_token) {
-        const auto found = store.rows.find_access_token(digest_of(access_token));
+        const auto found = store.rows.find_credential(access_token_key{digest_of(access_token)});
         return found && *found && *(*found)->expires_at > now;
     }
 };

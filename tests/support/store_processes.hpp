@@ -73,7 +73,7 @@ void check_concurrent_redemptions(const Open& open) {
     auto store = open();
     for (std::uint64_t code = 0; code < code_count; ++code)
         for (std::uint64_t number = 0; number < process_count; ++number) {
-            CHECK_FALSE(value_of(store.find_access_token(sample_access_digest(code * 100 + number))));
+            CHECK_FALSE(value_of(store.find_credential(tollgate::access_token_key{sample_access_digest(code * 100 + number)})));
             CHECK_FALSE(is_refreshable(store, code * 100 + number, application));
         }
 }

@@ -74,7 +74,7 @@ inline constexpr std::string_view target_unsafe_character =
 
 }  // namespace detail
 
-/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this function; a program that calls the store's `update_hook` must
+/// Succeeds if webhooks may be sent to this target. `issue_hook` calls this function; a program that calls the store's `change_hook` must
 /// call it itself.
 ///
 /// Errors: invalid, with a message that names `target_url`, for a text that is not a URL or has more than `limits::target_url_bytes_max`
@@ -159,14 +159,14 @@ template <hook_store Hooks, target_rule Rule = public_targets, random_source Ran
 /// Replaces the secret of one of the account's hooks and returns the new secret, or an empty optional if the account has no such hook.
 /// Webhooks are also signed with the old secret for another `hook_secret_overlap`.
 ///
-/// Errors: internal if the random source fails, and the errors of the store's `replace_hook_secret`. Any thread may call it. It blocks as
+/// Errors: internal if the random source fails, and the errors of the store's `change_hook`. Any thread may call it. It blocks as
 /// the store does.
 template <hook_store Hooks, random_source Random = system_random>
 [[nodiscard]] result<std::optional<std::string>> renew_hook_secret(Hooks& hooks, const account_ref& account, hook_id hook,
                                                                    instant now, const Random& random = {}) {
     auto secret = detail::new_hook_secret(random);
     if (!secret) return std::move(secret).error();
-    const auto replaced = hooks.replace_hook_secret(account, hook, *secret, now + hook_secret_overlap, std::nullopt);
+    const auto replaced = hooks.change_hook(account, hook, hook_secret_replacement{*secret, now + hook_secret_overlap});
     if (!replaced) return replaced.error();
     if (!*replaced) return std::optional<std::string>{};
     return std::optional{std::move(*secret)};

@@ -125,19 +125,19 @@ template <application_store Store, random_source Random = system_random>
 /// Changes an application's redirect URLs and the fields that users see. Returns false if the owner has no such application. `request.type`
 /// must be the application's type.
 ///
-/// Errors: invalid for the first of the request's faults, and the errors of the store's `update_application`. Any thread may call it. It
+/// Errors: invalid for the first of the request's faults, and the errors of the store's `change_application`. Any thread may call it. It
 /// blocks as the store does.
 template <application_store Store>
 [[nodiscard]] result<bool> update_application(Store& store, application_id id, application_request request,
                                               bool acts_for_owner) {
     if (const auto faults = faults_of(request); !faults.empty()) return invalid(faults.front().message);
     request.redirect_urls = detail::distinct_redirect_urls(request.redirect_urls);
-    return store.update_application(request.owner, id,
-                                    {.name = std::move(request.name),
-                                     .website = detail::normalized_url(request.website),
-                                     .description = std::move(request.description),
-                                     .redirect_urls = std::move(request.redirect_urls),
-                                     .acts_for_owner = acts_for_owner && request.type == client_type::confidential});
+    return store.change_application(request.owner, id,
+                                    application_fields{.name = std::move(request.name),
+                                                       .website = detail::normalized_url(request.website),
+                                                       .description = std::move(request.description),
+                                                       .redirect_urls = std::move(request.redirect_urls),
+                                                       .acts_for_owner = acts_for_owner && request.type == client_type::confidential});
 }
 
 }  // namespace tollgate

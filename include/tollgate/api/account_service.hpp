@@ -43,9 +43,9 @@ concept is_for_sessions = !std::same_as<std::remove_const_t<T>, policies> && !st
 /// Whether a store is a `token_store`. One with a verb of it that is not the contract's is an error: it would be ignored silently.
 template <class Store>
 [[nodiscard]] consteval bool fits_token_store() {
-    if constexpr (requires { &Store::create_personal_token; } || requires { &Store::revoke_personal_token; })
+    if constexpr (requires { &Store::create_personal_token; } || requires { &Store::renew_personal_token; })
         static_assert(token_store<Store>,
-                      "tollgate: a member named create_personal_token or revoke_personal_token exists, but this does not satisfy "
+                      "tollgate: a member named create_personal_token or renew_personal_token exists, but this does not satisfy "
                       "token_store; read tollgate/contract/token_store.hpp");
     return token_store<Store>;
 }

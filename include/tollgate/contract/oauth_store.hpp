@@ -80,8 +80,8 @@ concept grant_store = access_token_store<S> &&
     // found by its family's digest.
     { s.find_oauth_token(token) } -> std::same_as<result<std::optional<oauth_token>>>;
     // Stores a device's request. error_kind::not_found if the application does not exist, conflict if another request has the same
-    // `device_digest` or the same `user_digest`. If either digest equals the other digest of another request, a store may report a
-    // conflict, or not. Beyond `limits::device_codes_per_application_max`, a store may delete the oldest requests.
+    // `device_digest` or the same `user_digest` (and is not the same request). If either digest equals the other digest of another request,
+    // a store may report a conflict, or not. Beyond `limits::device_codes_per_application_max`, a store may delete the oldest requests.
     { s.create_device_code(device) } -> std::same_as<result<void>>;
     // Returns the request with this digest of the device's code or of the user's code, expired or not.
     { s.find_device_code(token) } -> std::same_as<result<std::optional<device_code>>>;

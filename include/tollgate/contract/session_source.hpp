@@ -400,10 +400,9 @@ struct session_store_calls {
     result<void> (*create_session)(void*, const stored_session&);
     result<std::optional<stored_session>> (*find_session)(void*, const digest&);
     result<void> (*touch_session)(void*, const digest&, instant);
-    result<bool> (*end_session)(void*, const digest&);
     result<std::vector<stored_session>> (*sessions_of)(void*, user_id);
-    result<void> (*end_sessions_of)(void*, user_id, const std::optional<digest>&);
-    result<std::size_t> (*sweep_sessions)(void*, instant, instant, std::size_t);
+    result<bool> (*end_sessions)(void*, const session_selection&);
+    result<std::size_t> (*sweep)(void*, const sweep_request&);
 };
 
 template <class T>
@@ -415,17 +414,11 @@ struct calls_of_session_store {
     static result<void> touch_session(void* object, const digest& cookie, instant now) {
         return object_at<T>(object).touch_session(cookie, now);
     }
-    static result<bool> end_session(void* object, const digest& cookie) { return object_at<T>(object).end_session(cookie); }
     static result<std::vector<stored_session>> sessions_of(void* object, user_id user) { return object_at<T>(object).sessions_of(user); }
-    static result<void> end_sessions_of(void* object, user_id user, const std::optional<digest>& except) {
-        return object_at<T>(object).end_sessions_of(user, except);
-    }
-    static result<std::size_t> sweep_sessions(void* object, instant created_before, instant seen_before, std::size_t rows_max) {
-        return object_at<T>(object).sweep_sessions(created_before, seen_before, rows_max);
-    }
+    static result<bool> end_sessions(void* object, const session_selection& ended) { return object_at<T>(object).end_sessions(ended); }
+    static result<std::size_t> sweep(void* object, const sweep_request& request) { return object_at<T>(object).sweep(request); }
 
-    static constexpr session_store_calls table{
-            &create_session, &find_session, &touch_session, &end_session, &sessions_of, &end_sessions_of, &sweep_sessions};
+    static constexpr session_store_calls table{&create_session, &find_session, &touch_session, &sessions_of, &end_sessions, &sweep};
 };
 
 }  // namespace detail
@@ -451,14 +444,9 @@ public:
     [[nodiscard]] result<void> touch_session(const digest& cookie, instant now) const {
         return calls_->touch_session(object_, cookie, now);
     }
-    [[nodiscard]] result<bool> end_session(const digest& cookie) const { return calls_->end_session(object_, cookie); }
     [[nodiscard]] result<std::vector<stored_session>> sessions_of(user_id user) const { return calls_->sessions_of(object_, user); }
-    [[nodiscard]] result<void> end_sessions_of(user_id user, const std::optional<digest>& except) const {
-        return calls_->end_sessions_of(object_, user, except);
-    }
-    [[nodiscard]] result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) const {
-        return calls_->sweep_sessions(object_, created_before, seen_before, rows_max);
-    }
+    [[nodiscard]] result<bool> end_sessions(const session_selection& ended) const { return calls_->end_sessions(object_, ended); }
+    [[nodiscard]] result<std::size_t> sweep(const sweep_request& request) const { return calls_->sweep(object_, request); }
 };
 
 }  // namespace tollgate

@@ -66,9 +66,10 @@ concept token_store = credential_source<S> && requires(S& s, const new_personal_
     { s.revoke(revoked) } -> std::same_as<result<bool>>;
 };
 
-/// Stores access tokens. Part of `grant_store`, and useful alone for a store with access tokens that your own code issues.
+/// Stores access tokens. A part of `grant_store`; together with `credential_source`, it is enough for access tokens that your own code
+/// issues.
 template <class S>
-concept access_token_store = credential_source<S> && requires(S& s, const new_access_token& created, const revocation& revoked) {
+concept access_token_store = requires(S& s, const new_access_token& created, const revocation& revoked) {
     // Creates a token. Returns true if it was created; false only for a token `for_owner` to which the application has no right.
     // error_kind::conflict if the digest exists (for another token than the same user's and application's); too_many_requests, with
     // `retry_at`, if the application has as many valid tokens of a user as the store keeps. The store deletes no valid token instead.

@@ -175,16 +175,24 @@ struct stored_refresh_token {
     const digest* replaced = nullptr;  ///< digest of the token that the stored token replaced; null if there was none
     instant replaced_at{};
     const scope_set& scopes;
+    bool has_access_token = false;  ///< true if the access token of the request exists, and was created with the stored token
 };
 
+/// Returns true if the request repeats a refresh that was done: the access token and the successor, if any, exist. Then the store changes
+/// nothing. Thread rule: any thread.
+[[nodiscard]] inline bool is_repeated(const stored_refresh_token& token, const token_refresh& shown) noexcept {
+    if (!token.has_access_token) return false;
+    return token.token == (shown.rotation ? shown.rotation->successor_digest : shown.refresh_digest);
+}
+
 /// Decides the result of using a known, unexpired refresh token of the application, for the verb `refresh_access_token` of a store. After
-/// `reused` the store revokes the grant. After `refreshed` the access token may exist already, because the call repeats a refresh. Thread
-/// rule: any thread.
+/// `reused` the store revokes the grant. After `refreshed` it creates the access token, unless the request `is_repeated`. Thread rule: any
+/// thread.
 [[nodiscard]] inline refresh_result judge_refresh(const stored_refresh_token& token, const token_refresh& shown) noexcept {
     if (token.token != shown.refresh_digest) {
         const bool was_last = shown.rotation && token.replaced != nullptr && *token.replaced == shown.refresh_digest;
-        const bool may_repeat = was_last && (token.token == shown.rotation->successor_digest ||
-                                             is_recent(token.replaced_at, shown.now, shown.rotation->grace));
+        const bool may_repeat =
+            was_last && (is_repeated(token, shown) || is_recent(token.replaced_at, shown.now, shown.rotation->grace));
         if (!may_repeat) return refresh_result::reused;
     }
     if (!token.scopes.contains_all(shown.covering)) return refresh_result::too_wide;

@@ -16,10 +16,10 @@ namespace tollgate::inline v0 {
 
 namespace detail {
 
-/// Looks up the token in the store, by its kind.
-[[nodiscard]] inline result<std::optional<token_credential>> find_token(const credential_source_ref& store, const presented_token& token) {
-    if (token.kind == credential_kind::personal_token) return store.find_personal_token(token.username.view());
-    return store.find_access_token(token.secret_digest);
+/// Returns the key by which stores find the token. The token must outlive it.
+[[nodiscard]] inline credential_key key_of(const presented_token& token) noexcept {
+    if (token.kind == credential_kind::personal_token) return personal_token_key{token.username.view()};
+    return access_token_key{token.secret_digest};
 }
 
 /// Returns true if the stored token is the presented token and still valid. Compares digests in constant time.
@@ -38,10 +38,7 @@ inline void make_caller(std::optional<caller>& into, const token_credential& sto
 [[gnu::cold]] inline void record_use(const credential_source_ref& store, const presented_token& token, instant now,
                                      const ip_address* client = nullptr) noexcept {
     try {
-        if (token.kind == credential_kind::personal_token)
-            static_cast<void>(store.record_personal_token_use(token.username.view(), now,
-                                                              client == nullptr ? std::string{} : network_of(*client)));
-        else static_cast<void>(store.record_access_token_use(token.secret_digest, now));
+        static_cast<void>(store.record_use(key_of(token), now, client == nullptr ? std::string{} : network_of(*client)));
     } catch (...) {
     }
 }
@@ -63,7 +60,7 @@ public:
         std::optional<caller> identified;
         presented_token token;
         if (!static_cast<const Authenticator&>(*this).read(credentials, token)) return identified;
-        const auto found = find_token(store, token);
+        const auto found = store.find_credential(key_of(token));
         if (!found) return found.error();
         if (!*found || !accepts(**found, token, now)) return identified;
         if (store.records_uses() && use_is_due((*found)->last_used_at, now)) record_use(store, token, now);

@@ -63,6 +63,8 @@ public:
         return any_store{std::make_shared<Store>(std::forward<Arguments>(arguments)...)};
     }
 
+    using account_store_ref::sweep;
+
     /// Returns true if calls of the store may wait; see `tollgate::may_block`.
     [[nodiscard]] bool may_block() const noexcept { return account_store_ref::may_block(); }
 

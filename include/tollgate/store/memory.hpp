@@ -3,6 +3,7 @@
 #define TOLLGATE_STORE_MEMORY_HPP
 
 #include <tollgate/base/config.hpp>
+#include <tollgate/base/detail/overloaded.hpp>
 #include <tollgate/contract/hook_store.hpp>
 #include <tollgate/contract/oauth_store.hpp>
 #include <tollgate/contract/outbox.hpp>
@@ -14,6 +15,7 @@
 #include <tollgate/store/detail/memory/hooks.hpp>
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/detail/memory/sessions.hpp>
+#include <tollgate/store/detail/sweep_kinds.hpp>
 #include <tollgate/store/detail/undo.hpp>
 #include <tollgate/store/memory_tokens.hpp>
 
@@ -24,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace tollgate::inline v0 {
@@ -33,7 +36,7 @@ class any_store;
 /// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere. It is also the reference implementation of
 /// every verb. No data survives the process.
 ///
-/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_...` do not allocate.
+/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_credential` does not allocate.
 class memory_store : memory_token_store {  // private, because through this base the store would have no access tokens
 public:
     using memory_token_store::blocking;
@@ -46,28 +49,37 @@ public:
     [[nodiscard]] static TOLLGATE_DECL any_store make_any(const memory_settings& settings = {});
 
     /// See `credential_source`.
-    using memory_token_store::find_personal_token;
+    result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept {
+        const auto* const access = std::get_if<access_token_key>(&key);
+        return access != nullptr ? access_.find(access->token_digest) : memory_token_store::find_credential(key);
+    }
     /// See `token_store`.
     using memory_token_store::create_personal_token;
     using memory_token_store::personal_tokens_of;
     using memory_token_store::renew_personal_token;
-    using memory_token_store::revoke_personal_token;
-    /// See `use_recorder`.
-    using memory_token_store::record_personal_token_use;
-
-    /// See `credential_source`.
-    result<std::optional<token_credential>> find_access_token(const digest& token) noexcept { return access_.find(token); }
-    /// See `access_token_store`.
-    result<void> create_access_token(const new_access_token& token) noexcept {
-        return in_oauth([&] { return access_.create(token, std::nullopt); });
-    }
-    result<bool> revoke_access_token(const digest& token) noexcept {
-        return in_oauth([&] { return access_.revoke(token); });
+    /// See `token_store` and `access_token_store`.
+    result<bool> revoke(const revocation& revoked) noexcept {
+        if (std::holds_alternative<personal_token_revocation>(revoked)) return memory_token_store::revoke(revoked);
+        return in_oauth([&] {
+            if (const auto* const given = std::get_if<grant_revocation>(&revoked))
+                return grants_.revoke({given->application, given->user});
+            return grants_.revoke_token(std::get<oauth_token_revocation>(revoked));
+        });
     }
     /// See `use_recorder`. A use of an access token is a use of its grant, too.
-    result<void> record_access_token_use(const digest& token, instant now) noexcept {
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+        const auto* const access = std::get_if<access_token_key>(&key);
+        if (access == nullptr) return memory_token_store::record_use(key, now, from);
         return in_oauth([&] {
-            if (const auto parties = access_.record_use(token, now)) grants_.record_use(*parties, now);
+            if (const auto parties = access_.record_use(access->token_digest, now)) grants_.record_use(*parties, now);
+        });
+    }
+
+    /// See `access_token_store`.
+    result<bool> create_access_token(const new_access_token& token) noexcept {
+        return in_oauth([&]() -> result<bool> {
+            if (token.for_owner && !applications_.may_act_for(token.application, token.user)) return false;
+            return access_.create(token, std::nullopt).transform([] { return true; });
         });
     }
 
@@ -85,24 +97,15 @@ public:
             return listed;
         });
     }
-    result<bool> update_application(user_id owner, application_id id, const application_change& changed) noexcept {
+    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                    const application_change& change) noexcept {
         return in_oauth([&] {
-            if (!applications_.update(owner, id, changed)) return false;
-            if (!changed.acts_for_owner) access_.revoke_made_with(std::nullopt, {id, owner});
-            return true;
-        });
-    }
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
-                                   const std::optional<digest>& replaced = {}) noexcept {
-        return in_oauth([&] { return applications_.add_secret(owner, id, secret, replaced); });
-    }
-    result<bool> remove_older_secret(user_id owner, application_id id) noexcept {
-        return in_oauth([&] { return applications_.remove_older_secret(owner, id); });
-    }
-    result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
-        return in_oauth([&] {
-            if (!applications_.set_suspension(id, suspended)) return false;
-            if (suspended) access_.revoke_all_of(id);
+            const auto owner = applications_.change(changed_by, id, change);
+            if (!owner) return false;
+            const auto* const fields = std::get_if<application_fields>(&change);
+            if (fields != nullptr && !fields->acts_for_owner) access_.revoke_made_with(std::nullopt, {id, *owner});
+            const auto* const suspended = std::get_if<suspension_change>(&change);
+            if (suspended != nullptr && suspended->suspended) access_.revoke_all_of(id);
             return true;
         });
     }
@@ -116,9 +119,6 @@ public:
     }
 
     /// See `grant_store`.
-    result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept {
-        return in_oauth([&] { return grants_.granted({application, user}); });
-    }
     result<code_result> create_code(const new_authorization_code& code) noexcept {
         return in_oauth([&] { return grants_.create_code(code); });
     }
@@ -128,20 +128,8 @@ public:
     result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
         return in_oauth([&] { return grants_.refresh(shown); });
     }
-    result<void> revoke_oauth_token(application_id application, const digest& token) noexcept {
-        return in_oauth([&] { grants_.revoke_token(application, token); });
-    }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
         return in_oauth([&] { return grants_.find_token(token); });
-    }
-    result<bool> create_owner_token(const new_access_token& token) noexcept {
-        return in_oauth([&]() -> result<bool> {
-            const application* const application = applications_.find(token.application);
-            if (application == nullptr || application->owner != token.user || !application->acts_for_owner ||
-                application->type != client_type::confidential || application->suspended)
-                return false;
-            return access_.create(token, std::nullopt).transform([] { return true; });
-        });
     }
     result<void> create_device_code(const new_device_code& code) noexcept {
         return in_oauth([&] { return device_codes_.create(code); });
@@ -166,16 +154,6 @@ public:
     result<std::vector<grant>> grants_of(user_id user) noexcept {
         return in_oauth([&] { return grants_.of(user); });
     }
-    result<bool> revoke_grant(user_id user, application_id application) noexcept {
-        return in_oauth([&] { return grants_.revoke({application, user}); });
-    }
-    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept {
-        return in_oauth([&] {
-            const std::size_t swept = grants_.sweep_expired(now, rows_max);
-            return swept + device_codes_.sweep_expired(now, rows_max - swept);
-        });
-    }
-
     /// See `session_store`.
     result<void> create_session(const stored_session& session) noexcept {
         return detail::without_exceptions([&] { return sessions_.create(session); });
@@ -186,17 +164,11 @@ public:
     result<void> touch_session(const digest& cookie, instant now) noexcept {
         return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
     }
-    result<bool> end_session(const digest& cookie) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end(cookie); });
-    }
     result<std::vector<stored_session>> sessions_of(user_id user) noexcept {
         return detail::without_exceptions([&] { return sessions_.of(user); });
     }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end_all_of(user, except); });
-    }
-    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept {
-        return detail::without_exceptions([&] { return sessions_.sweep(created_before, seen_before, rows_max); });
+    result<bool> end_sessions(const session_selection& ended) noexcept {
+        return detail::without_exceptions([&] { return sessions_.end(ended); });
     }
 
     /// See `hook_store`.
@@ -209,20 +181,23 @@ public:
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
         return in_hooks([&] { return hooks_.account_of(service, id); });
     }
-    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant old_valid_until, const std::optional<digest>& replaced = {}) noexcept {
-        return in_hooks([&] { return hooks_.replace_secret(account, id, secret, old_valid_until, replaced); });
-    }
-    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                             std::size_t hooks_per_event_max) noexcept {
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
         return in_hooks([&] {
-            const std::string host = delivery_host(changed.target_url);
-            outbox_.prepare_target(changed.target_url);
-            detail::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
-            auto done = hooks_.update(account, id, changed, hooks_per_event_max);
-            prepared.keep();
-            outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
-            return done;
+            return std::visit(
+                detail::overloaded{
+                    [&](const hook_fields& fields) {
+                        const std::string host = delivery_host(fields.target_url);
+                        outbox_.prepare_target(fields.target_url);
+                        detail::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
+                        auto done = hooks_.update(account, id, fields);
+                        prepared.keep();
+                        outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
+                        return done;
+                    },
+                    [&](const hook_secret_replacement& replaced) -> result<bool> { return hooks_.replace_secret(account, id, replaced); },
+                    [&](const hook_enabling& enabling) -> result<bool> { return outbox_.enable_hook(account, id, enabling.now); },
+                },
+                change);
         });
     }
     result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
@@ -234,13 +209,11 @@ public:
     }
 
     /// See `event_sink`.
-    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append(reported, seed, now); });
+    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                     std::optional<hook_id> only_to = {}) noexcept {
+        return in_hooks([&] { return outbox_.append(reported, seed, now, only_to); });
     }
     /// See `outbox`.
-    result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) noexcept {
-        return in_hooks([&] { return outbox_.append_to(to, reported, seed, now); });
-    }
     result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
         return in_hooks([&] { return outbox_.list_due_hooks(now, rows_max); });
     }
@@ -255,27 +228,27 @@ public:
     result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
         return in_hooks([&] { return outbox_.complete(ended, now); });
     }
-    result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                std::optional<delivery_id> before = {},
-                                                 std::optional<delivery_state> state = {}) noexcept {
-        return in_hooks([&] { return outbox_.deliveries_of(account, hook, rows_max, before, state); });
+    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
+        return in_hooks([&] { return outbox_.deliveries_of(account, query); });
     }
-    result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                      std::optional<delivery_id> made_for = {}) noexcept {
-        return in_hooks([&] { return outbox_.attempts_of(account, hook, rows_max, made_for); });
+    result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+        return in_hooks([&] { return outbox_.resend(account, resent, now); });
     }
-    result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept {
-        return in_hooks([&] { return outbox_.resend(account, id, now); });
-    }
-    result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since, std::size_t rows_max,
-                                        instant now) noexcept {
-        return in_hooks([&] { return outbox_.resend_given_up(account, hook, since, rows_max, now); });
-    }
-    result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-        return in_hooks([&] { return outbox_.enable_hook(account, id, now); });
-    }
-    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-        return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); });
+
+    /// See `grant_store`, `outbox` and `session_store`.
+    result<std::size_t> sweep(const sweep_request& request) noexcept {
+        return detail::sweep_kinds(
+            request,
+            [&](instant now, std::size_t rows_max) {
+                return in_oauth([&] {
+                    const std::size_t swept = grants_.sweep_expired(now, rows_max);
+                    return swept + device_codes_.sweep_expired(now, rows_max - swept);
+                });
+            },
+            [&](instant ended_before, std::size_t rows_max) { return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); }); },
+            [&](const session_ends& ends, std::size_t rows_max) {
+                return detail::without_exceptions([&] { return sessions_.sweep(ends, rows_max); });
+            });
     }
 
 private:

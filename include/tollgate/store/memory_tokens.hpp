@@ -36,7 +36,7 @@ struct memory_settings {
 /// A store in memory for personal tokens only, for an API without webhooks and OAuth. It has no access tokens. It compiles faster than
 /// `memory_store`, which has all contracts.
 ///
-/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_...` do not allocate.
+/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_credential` does not allocate.
 class memory_token_store {
 public:
     /// No call blocks.
@@ -49,19 +49,14 @@ public:
     TOLLGATE_COLD ~memory_token_store();
 
     /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept;
     /// See `token_store`.
     TOLLGATE_COLD result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_COLD result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_COLD result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) noexcept;
-    TOLLGATE_COLD result<bool> revoke_personal_token(token_id id) noexcept;
+    TOLLGATE_COLD result<bool> revoke(const revocation& revoked) noexcept;
     /// See `use_recorder`.
-    TOLLGATE_COLD result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) noexcept;
-
-    /// See `credential_source`. This store has no access tokens, so it finds none.
-    result<std::optional<token_credential>> find_access_token(const digest&) noexcept { return std::optional<token_credential>{}; }
-    /// See `use_recorder`.
-    result<void> record_access_token_use(const digest&, instant) noexcept { return {}; }
+    TOLLGATE_COLD result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept;
 
 private:
     memory::personal_tokens personal_;

@@ -4,6 +4,8 @@
 
 #include <tollgate/store/memory_tokens.hpp>
 
+#include <variant>
+
 namespace tollgate::inline v0 {
 
 TOLLGATE_COLD memory_token_store::memory_token_store(const memory_settings& settings)
@@ -25,17 +27,22 @@ TOLLGATE_COLD result<bool> memory_token_store::renew_personal_token(user_id user
     return detail::without_exceptions([&] { return personal_.renew(user, id, renewed); });
 }
 
-TOLLGATE_COLD result<bool> memory_token_store::revoke_personal_token(token_id id) noexcept {
-    return detail::without_exceptions([&] { return personal_.revoke(id); });
+TOLLGATE_COLD result<bool> memory_token_store::revoke(const revocation& revoked) noexcept {
+    return detail::without_exceptions([&] {
+        const auto* const personal = std::get_if<personal_token_revocation>(&revoked);
+        return personal != nullptr && personal_.revoke(personal->token);
+    });
 }
 
-TOLLGATE_COLD result<void> memory_token_store::record_personal_token_use(std::string_view username, instant now,
-                                                                         std::string_view from) noexcept {
-    return detail::without_exceptions([&] { return personal_.record_use(username, now, from); });
+TOLLGATE_COLD result<void> memory_token_store::record_use(const credential_key& key, instant now, std::string_view from) noexcept {
+    return detail::without_exceptions([&] {
+        if (const auto* const personal = std::get_if<personal_token_key>(&key)) personal_.record_use(personal->username, now, from);
+    });
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_personal_token(std::string_view username) noexcept {
-    return personal_.find(username);
+TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_credential(const credential_key& key) noexcept {
+    const auto* const personal = std::get_if<personal_token_key>(&key);
+    return personal != nullptr ? personal_.find(personal->username) : std::optional<token_credential>{};
 }
 
 }  // namespace tollgate

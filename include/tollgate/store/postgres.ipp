@@ -4,6 +4,7 @@
 
 #include <tollgate/store/detail/postgres/schema.hpp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
+#include <tollgate/store/detail/sweep_kinds.hpp>
 #include <tollgate/store/any_store.hpp>
 #include <tollgate/store/postgres.hpp>
 
@@ -88,6 +89,13 @@ TOLLGATE_DECL const std::shared_ptr<cache_invalidation_feed>& postgres_store::ch
 
 TOLLGATE_DECL std::optional<std::uint64_t> postgres_store::changes_seen() const noexcept {
     return impl_->listener.changes_seen();
+}
+
+TOLLGATE_DECL result<std::size_t> postgres_store::sweep(const sweep_request& request) noexcept {
+    return detail::sweep_kinds(
+        request, [&](instant now, std::size_t rows_max) { return impl_->sweep_expired(now, rows_max); },
+        [&](instant ended_before, std::size_t rows_max) { return impl_->sweep_deliveries(ended_before, rows_max); },
+        [&](const session_ends& ends, std::size_t rows_max) { return impl_->sweep_sessions(ends, rows_max); });
 }
 
 TOLLGATE_DECL backend_statistics postgres_store::statistics() const noexcept {

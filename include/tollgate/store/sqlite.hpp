@@ -85,37 +85,26 @@ public:
     TOLLGATE_DECL ~sqlite_store();
 
     /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_personal_token(std::string_view username) noexcept;
+    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept;
+    /// See `credential_cache`.
+    TOLLGATE_DECL lookup<token_credential> cached_credential(const credential_key& key) const noexcept;
+    /// See `use_recorder`.
+    TOLLGATE_DECL result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept;
     /// See `token_store`.
     TOLLGATE_DECL result<token_id> create_personal_token(const new_personal_token& token, std::size_t tokens_per_user_max) noexcept;
     TOLLGATE_DECL result<std::vector<personal_token>> personal_tokens_of(user_id user) noexcept;
     TOLLGATE_DECL result<bool> renew_personal_token(user_id user, token_id id,
                                                     const personal_token_renewal& renewed) noexcept;
-    TOLLGATE_DECL result<bool> revoke_personal_token(token_id id) noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_personal_token_use(std::string_view username, instant now,
-                                                         std::string_view from) noexcept;
-
-    /// See `credential_source`.
-    TOLLGATE_DECL result<std::optional<token_credential>> find_access_token(const digest& token) noexcept;
+    /// See `token_store` and `access_token_store`.
+    TOLLGATE_DECL result<bool> revoke(const revocation& revoked) noexcept;
     /// See `access_token_store`.
-    TOLLGATE_DECL result<void> create_access_token(const new_access_token& token) noexcept;
-    TOLLGATE_DECL result<bool> revoke_access_token(const digest& token) noexcept;
-    /// See `use_recorder`.
-    TOLLGATE_DECL result<void> record_access_token_use(const digest& token, instant now) noexcept;
-    // See `credential_cache`.
-    TOLLGATE_DECL lookup<token_credential> cached_personal_token(std::string_view username) const noexcept;
-    TOLLGATE_DECL lookup<token_credential> cached_access_token(const digest& token) const noexcept;
+    TOLLGATE_DECL result<bool> create_access_token(const new_access_token& token) noexcept;
 
     /// See `hook_store`.
     TOLLGATE_DECL result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept;
     TOLLGATE_DECL result<std::vector<hook>> hooks_of(const account_ref& account) noexcept;
     TOLLGATE_DECL result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept;
-    TOLLGATE_DECL result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                   instant old_valid_until,
-                                                    const std::optional<digest>& replaced = {}) noexcept;
-    TOLLGATE_DECL result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                           std::size_t hooks_per_event_max) noexcept;
+    TOLLGATE_DECL result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept;
     TOLLGATE_DECL result<bool> delete_hook(const account_ref& account, hook_id id) noexcept;
 
     /// See `application_store`.
@@ -123,43 +112,31 @@ public:
                                                             std::size_t applications_per_user_max) noexcept;
     TOLLGATE_DECL result<std::optional<application>> find_application(std::string_view client_id) noexcept;
     TOLLGATE_DECL result<std::vector<application>> applications_of(user_id owner) noexcept;
-    TOLLGATE_DECL result<bool> update_application(user_id owner, application_id id,
-                                                  const application_change& changed) noexcept;
-    TOLLGATE_DECL result<bool> add_client_secret(user_id owner, application_id id, const digest& secret,
-                                                 const std::optional<digest>& replaced = {}) noexcept;
-    TOLLGATE_DECL result<bool> remove_older_secret(user_id owner, application_id id) noexcept;
-    TOLLGATE_DECL result<bool> set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
+    TOLLGATE_DECL result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
+                                                  const application_change& change) noexcept;
     TOLLGATE_DECL result<bool> delete_application(user_id owner, application_id id) noexcept;
 
     /// See `grant_store`.
-    TOLLGATE_DECL result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) noexcept;
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code) noexcept;
     TOLLGATE_DECL result<redeemed_code> redeem_code(const code_redemption& shown) noexcept;
     TOLLGATE_DECL result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept;
-    TOLLGATE_DECL result<void> revoke_oauth_token(application_id application, const digest& token) noexcept;
     TOLLGATE_DECL result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept;
-    TOLLGATE_DECL result<bool> create_owner_token(const new_access_token& token) noexcept;
     TOLLGATE_DECL result<void> create_device_code(const new_device_code& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_code>> find_device_code(const digest& code) noexcept;
     TOLLGATE_DECL result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept;
     TOLLGATE_DECL result<std::vector<grant>> grants_of(user_id user) noexcept;
-    TOLLGATE_DECL result<bool> revoke_grant(user_id user, application_id application) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_expired(instant now, std::size_t rows_max) noexcept;
 
     /// See `session_store`.
     TOLLGATE_DECL result<void> create_session(const stored_session& session) noexcept;
     TOLLGATE_DECL result<std::optional<stored_session>> find_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<void> touch_session(const digest& cookie, instant now) noexcept;
-    TOLLGATE_DECL result<bool> end_session(const digest& cookie) noexcept;
     TOLLGATE_DECL result<std::vector<stored_session>> sessions_of(user_id user) noexcept;
-    TOLLGATE_DECL result<void> end_sessions_of(user_id user, const std::optional<digest>& except = std::nullopt) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<bool> end_sessions(const session_selection& ended) noexcept;
 
     /// See `event_sink`.
-    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now) noexcept;
+    TOLLGATE_DECL result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
+                                                   std::optional<hook_id> only_to = {}) noexcept;
     /// See `outbox`.
-    TOLLGATE_DECL result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed,
-                                               instant now) noexcept;
     TOLLGATE_DECL result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept;
     /// See `backlog_source`.
     TOLLGATE_DECL result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept;
@@ -167,16 +144,10 @@ public:
     TOLLGATE_DECL result<std::vector<due_delivery>> lease(std::span<const lease_request> requests,
                                                           const lease_time& lease) noexcept;
     TOLLGATE_DECL result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept;
-    TOLLGATE_DECL result<std::vector<delivery>> deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                              std::optional<delivery_id> before = {},
-                                                               std::optional<delivery_state> state = {}) noexcept;
-    TOLLGATE_DECL result<std::vector<recorded_attempt>> attempts_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                    std::optional<delivery_id> made_for = {}) noexcept;
-    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                      std::size_t rows_max, instant now) noexcept;
-    TOLLGATE_DECL result<bool> enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
-    TOLLGATE_DECL result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept;
+    TOLLGATE_DECL result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept;
+    /// See `grant_store`, `outbox` and `session_store`.
+    TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
     /// See `shared_outbox`. Takes a few nanoseconds. Any commit of any process counts as a change.
     [[nodiscard]] TOLLGATE_DECL std::optional<std::uint64_t> changes_seen() const noexcept;
 
@@ -204,6 +175,7 @@ static_assert(outbox<sqlite_store> && shared_outbox<sqlite_store> && backlog_sou
 #include <tollgate/store/detail/sqlite/access_tokens.ipp>
 #include <tollgate/store/detail/sqlite/applications.ipp>
 #include <tollgate/store/detail/sqlite/completions.ipp>
+#include <tollgate/store/detail/sqlite/credentials.ipp>
 #include <tollgate/store/detail/sqlite/delivery_history.ipp>
 #include <tollgate/store/detail/sqlite/device_codes.ipp>
 #include <tollgate/store/detail/sqlite/grants.ipp>

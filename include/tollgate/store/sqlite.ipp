@@ -4,6 +4,7 @@
 
 #include <tollgate/store/detail/sqlite/schema.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
+#include <tollgate/store/detail/sweep_kinds.hpp>
 #include <tollgate/store/any_store.hpp>
 #include <tollgate/store/sqlite.hpp>
 
@@ -69,6 +70,13 @@ TOLLGATE_DECL sqlite_store::sqlite_store(std::unique_ptr<impl> opened) noexcept 
 TOLLGATE_DECL sqlite_store::sqlite_store(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store& sqlite_store::operator=(sqlite_store&&) noexcept = default;
 TOLLGATE_DECL sqlite_store::~sqlite_store() = default;
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::sweep(const sweep_request& request) noexcept {
+    return detail::sweep_kinds(
+        request, [&](instant now, std::size_t rows_max) { return impl_->sweep_expired(now, rows_max); },
+        [&](instant ended_before, std::size_t rows_max) { return impl_->sweep_deliveries(ended_before, rows_max); },
+        [&](const session_ends& ends, std::size_t rows_max) { return impl_->sweep_sessions(ends, rows_max); });
+}
 
 TOLLGATE_DECL backend_statistics sqlite_store::statistics() const noexcept {
     auto statistics = impl_->database.statistics();

@@ -132,7 +132,7 @@ public:
         if constexpr (knows_versions) {
             auto version = passwords_->password_version(attempt.login);
             if (!version || *version != (*checked)->version) {
-                (void)store_->end_session(digest_of(started->cookie));
+                (void)store_->end_sessions(digest_of(started->cookie));
                 return version ? unavailable("the password was changed while it was checked") : std::move(version).error();
             }
         }
@@ -166,12 +166,13 @@ public:
         const auto found = store_->sessions_of(session.user);
         if (!found) return found.error();
         for (const stored_session& each : *found)
-            if (listed_id_of(each.cookie_digest) == id) return store_->end_session(each.cookie_digest);
+            if (listed_id_of(each.cookie_digest) == id) return store_->end_sessions(each.cookie_digest);
         return false;
     }
     [[nodiscard]] result<void> end_other_sessions(const http::request& request, const session& session) {
         const auto cookie = cookie_.read(request);
-        return store_->end_sessions_of(session.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt);
+        return store_->end_sessions(sessions_of_user{session.user, cookie ? std::optional{digest_of(*cookie)} : std::nullopt})
+            .transform([](bool) {});
     }
 
     /// Implements `password_changer`.
@@ -209,8 +210,8 @@ public:
         const auto cookie_digest = digest_of(cookie);
         // The sessions end before the change: if they cannot be ended, the password must not change either, or a thief's session would
         // outlive it. The current session also ends, because someone else may know its cookie.
-        if (auto ended = store_->end_sessions_of(session.user, cookie_digest); !ended) {
-            if (!is_shared) (void)store_->end_session(cookie_digest);
+        if (auto ended = store_->end_sessions(sessions_of_user{session.user, cookie_digest}); !ended) {
+            if (!is_shared) (void)store_->end_sessions(cookie_digest);
             return std::move(ended).error();
         }
         auto outcome = changed;
@@ -219,14 +220,14 @@ public:
             // The conflict is another change, or the same submission: then the new password is right.
             const bool is_repeated = is_conflict && chosen && is_password_of(session, change.new_password, change.client);
             if (!is_repeated) {
-                if (is_conflict || !is_shared) (void)store_->end_session(cookie_digest);
+                if (is_conflict || !is_shared) (void)store_->end_sessions(cookie_digest);
                 if (is_conflict) return password_change_response{refused, {}};
                 return std::move(set).error();
             }
             outcome = password_change_response::outcome::repeated;
         }
         // The sessions end again, for those that began with the old password meanwhile.
-        (void)store_->end_sessions_of(session.user, cookie_digest);
+        (void)store_->end_sessions(sessions_of_user{session.user, cookie_digest});
         if (!cookie_.set(cookie, response)) return internal_error("the session cookie is malformed");
         return password_change_response{outcome, {}};
     }
@@ -306,7 +307,7 @@ private:
     [[nodiscard]] result<void> end_session_of(const http::request& request) {
         const auto cookie = cookie_.read(request);
         if (!cookie) return {};
-        auto ended = store_->end_session(digest_of(*cookie));
+        auto ended = store_->end_sessions(digest_of(*cookie));
         if (!ended) return std::move(ended).error();
         return {};
     }
@@ -325,7 +326,7 @@ private:
         session.secret = session_cookie::session_secret_of(*cookie);
 
         // The sweep comes first, so that expired sessions never cause the store to refuse a new session.
-        (void)store_->sweep_sessions(now - settings_.lifetime, now - settings_.idle_lifetime, sweep_rows_max);
+        (void)store_->sweep({.sessions = session_ends{now - settings_.lifetime, now - settings_.idle_lifetime}, .rows_max = sweep_rows_max});
         auto stored = store_->create_session({.cookie_digest = digest_of(*cookie),
                                               .user = session.user,
                                               .login = session.login,

@@ -104,7 +104,7 @@ private:
             return guarded<std::vector<completion>>([&] { return store.complete(ended, now); });
         }
         result<std::size_t> sweep(instant ended_before, std::size_t rows_max) noexcept override {
-            return guarded<std::size_t>([&] { return store.sweep_deliveries(ended_before, rows_max); });
+            return guarded<std::size_t>([&] { return store.sweep({.deliveries_ended_before = ended_before, .rows_max = rows_max}); });
         }
         bool tells_changes() noexcept override { return store.tells_changes(); }
         bool may_have_changed() noexcept override {

@@ -27,10 +27,7 @@ struct few_applications {
     }
     result<std::optional<application>> find_application(std::string_view) { return std::optional<application>{}; }
     result<std::vector<application>> applications_of(user_id) { return std::vector<application>{}; }
-    result<bool> update_application(user_id, application_id, const application_change&) { return false; }
-    result<bool> add_client_secret(user_id, application_id, const digest&, const std::optional<digest>&) { return false; }
-    result<bool> remove_older_secret(user_id, application_id) { return false; }
-    result<bool> set_suspension(application_id, const std::optional<suspension>&) { return false; }
+    result<bool> change_application(const std::optional<user_id>&, application_id, const application_change&) { return false; }
     result<bool> delete_application(user_id, application_id) { return false; }
 };
 

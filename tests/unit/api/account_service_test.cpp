@@ -487,8 +487,7 @@ namespace {
 struct token_part {
     static constexpr bool blocking = false;
     memory_store* store;
-    result<std::optional<token_credential>> find_personal_token(std::string_view username) { return store->find_personal_token(username); }
-    result<std::optional<token_credential>> find_access_token(const digest& token) { return store->find_access_token(token); }
+    result<std::optional<token_credential>> find_credential(const credential_key& key) { return store->find_credential(key); }
 };
 
 std::string list_of(const account_service& service) {

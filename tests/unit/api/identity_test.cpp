@@ -149,7 +149,7 @@ TEST_CASE("an access token works until it expires or is revoked", "[api][identit
 
     const auto token = shop.personal_token(ann, "user:balance");
     CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::ok);
-    REQUIRE(shop.store.revoke_personal_token(token.id));
+    REQUIRE(shop.store.revoke(personal_token_revocation{token.id}));
     CHECK(shop.handle(test_request{method::get, "/v1/user/balance"}.basic(token.username, token.secret)).status() == status::unauthorized);
 }
 

@@ -410,11 +410,10 @@ static_assert(oauth_store<memory_store> && session_store<memory_store> && use_re
 
 /// Enough to let callers in, and no more.
 struct credentials_alone {
-    result<std::optional<token_credential>> find_personal_token(std::string_view);
-    result<std::optional<token_credential>> find_access_token(const digest&);
+    result<std::optional<token_credential>> find_credential(const credential_key&);
 };
 struct access_tokens_that_are_never_revoked : credentials_alone {
-    result<void> create_access_token(const new_access_token&);
+    result<bool> create_access_token(const new_access_token&);
 };
 struct theme_without_an_end {
     std::span<const page_texts> texts() const noexcept;
@@ -435,20 +434,19 @@ struct hooks_without_a_bound {
     result<hook_id> create_hook(const new_hook&);
     result<std::vector<hook>> hooks_of(const account_ref&);
     result<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
-    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
+    result<bool> change_hook(const account_ref&, hook_id, const hook_change&);
     result<bool> delete_hook(const account_ref&, hook_id);
 };
 struct hooks_that_are_deleted_by_anybody {
     result<hook_id> create_hook(const new_hook&, std::size_t);
     result<std::vector<hook>> hooks_of(const account_ref&);
     result<std::optional<account_ref>> account_of_hook(const service_name&, hook_id);
-    result<bool> replace_hook_secret(const account_ref&, hook_id, const std::string&, instant, const std::optional<digest>&);
+    result<bool> change_hook(const account_ref&, hook_id, const hook_change&);
     result<bool> delete_hook(hook_id);
 };
 /// A verb that a request may fail by.
 struct uses_that_are_counted {
-    result<bool> record_personal_token_use(std::string_view, instant, std::string_view);
-    result<bool> record_access_token_use(const digest&, instant);
+    result<bool> record_use(const credential_key&, instant, std::string_view);
 };
 struct tokens_without_a_bound : memory_store {
     result<token_id> create_personal_token(const new_personal_token&);
@@ -461,7 +459,7 @@ struct codes_that_are_redeemed_in_two_steps : memory_store {
     result<std::optional<new_authorization_code>> redeem_code(const digest&);
 };
 struct sessions_that_are_swept_whole : memory_store {
-    result<std::size_t> sweep_sessions(instant, instant);
+    result<std::size_t> sweep(const session_ends&);
 };
 static_assert(credential_source<credentials_alone>);
 static_assert(!use_recorder<credentials_alone> && !use_recorder<uses_that_are_counted>);

@@ -76,7 +76,7 @@ TEST_CASE("allowing redirects with a code", "[oauth][page]") {
         const auto tokens = shop.post("/user/oauth_token/", shop.exchange_of(*returned(response, "code")));
         CHECK(tokens.status() == status::ok);
         CHECK(member(tokens, "scope") == "sitesmaker:read user:balance");
-        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+        CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
     }
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("prompt=none shows no page", "[oauth][page][prompt]") {
     // Not where the redirect URL is not the application's.
     check_page(shop.open(with(silent, {{"redirect_uri", "https://evil.example/"}}), ""), status::bad_request);
     // Revoked in the meantime.
-    shop.store.before_code = [&] { CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id)); };
+    shop.store.before_code = [&] { CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id})); };
     check_error(shop.open(silent), "consent_required");
 }
 
@@ -477,7 +477,7 @@ TEST_CASE("scopes are separated by commas, spaces or both, and duplicates count 
                               "sitesmaker:read,user:balance,sitesmaker:read", "sitesmaker:read  user:balance user:balance"}) {
         const auto code = shop.consent(with(shop.parameters(), {{"scope", scope}}));
         CHECK(member(shop.post("/user/oauth_token/", shop.exchange_of(code)), "scope") == "sitesmaker:read user:balance");
-        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+        CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
     }
 }
 
@@ -499,7 +499,7 @@ TEST_CASE("state is returned byte for byte", "[oauth][page]") {
         for (const char* decision : {"deny", "allow"})
             CHECK(returned(shop.submit(with(hidden_fields(page), {{"decision", decision}})), "state") == state);
         CHECK(returned(shop.open(with(shop.parameters(), {{"state", state}})), "state") == state);  // without a page this time
-        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+        CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
     }
     CHECK_FALSE(returned(shop.submit(with(hidden_fields(shop.open(with(shop.parameters(), {{"state", ""}}))), {{"decision", "allow"}})),
                          "state"));
@@ -537,7 +537,7 @@ TEST_CASE("consent is skipped only for scopes granted by name", "[oauth][page]")
     // Scopes that are granted later are added.
     CHECK_FALSE(shop.consent(with(shop.parameters(), {{"scope", "sitesmaker:read"}})).empty());
     check_code(shop.open(with(shop.parameters(), {{"scope", "sitesmaker:read,sitesmaker"}})));
-    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
     check_page(shop.open(with(shop.parameters(), {{"scope", "sitesmaker"}})), status::ok);
     // Each request without a page gets its own code.
     CHECK_FALSE(shop.consent(shop.parameters()).empty());
@@ -547,7 +547,7 @@ TEST_CASE("consent is skipped only for scopes granted by name", "[oauth][page]")
 TEST_CASE("skipped consent does not undo a concurrent revocation", "[oauth][page]") {
     oauth_shop shop;
     CHECK_FALSE(shop.consent(shop.parameters()).empty());
-    shop.store.before_code = [&] { CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id)); };
+    shop.store.before_code = [&] { CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id})); };
     check_page(shop.open(shop.parameters()), status::ok);
     CHECK(shop.store.grants_of(ann)->empty());
     shop.store.before_code = nullptr;
@@ -558,10 +558,10 @@ TEST_CASE("an application that is suspended while a user authorizes it gets no c
     oauth_shop shop;
     CHECK_FALSE(shop.consent(shop.parameters()).empty());
     const auto form = hidden_fields(shop.open(with(shop.parameters(), {{"prompt", "consent"}})));
-    shop.store.before_code = [&] { CHECK(*shop.store.rows.set_suspension(shop.app.id, suspension::by_operator)); };
+    shop.store.before_code = [&] { CHECK(*shop.store.rows.change_application({}, shop.app.id, suspension_change{suspension::by_operator})); };
     for (const bool asks : {true, false}) {
         CAPTURE(asks);
-        CHECK(*shop.store.rows.set_suspension(shop.app.id, std::nullopt));
+        CHECK(*shop.store.rows.change_application({}, shop.app.id, suspension_change{std::nullopt}));
         const auto refused = asks ? shop.submit(with(form, {{"decision", "allow"}})) : shop.open(shop.parameters());
         check_page(refused, status::bad_request);
         CHECK(refused.body().find("Application suspended") != std::string::npos);
@@ -660,7 +660,7 @@ TEST_CASE("a form submitted twice issues one code, and none after it was redeeme
     CHECK(shop.accepts(member(tokens, "access_token")));
 
     // Another page gets another code.
-    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
     const auto again = shop.submit(with(hidden_fields(shop.open(shop.parameters())), {{"decision", "allow"}}));
     check_code(again);
     CHECK(returned(again, "code") != returned(first, "code"));
@@ -699,7 +699,7 @@ TEST_CASE("a form whose code was deleted issues a new code", "[oauth][page]") {
     check_page(shop.submit(fields), status::conflict);
     // As if the store had already removed the code.
     shop.now += seconds{120};
-    CHECK(shop.store.rows.sweep_expired(shop.now, 1000).has_value());
+    CHECK(shop.store.rows.sweep({.expired_at = shop.now, .rows_max = 1000}).has_value());
     const auto late = shop.submit(fields);
     check_code(late);
     CHECK(returned(late, "code") != returned(first, "code"));
@@ -805,7 +805,7 @@ TEST_CASE("an internal error is redirected to the application once its redirect 
     shop.store.faults.start(0);
     shop.random_works = false;
     check_error(shop.open(shop.parameters()), "server_error");
-    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
     check_error(shop.open(shop.parameters()), "server_error");
 }
 
@@ -864,11 +864,11 @@ TEST_CASE("the authorization page is in the language of its path, or the one tha
     CHECK(german.body().find("lang=\"en\" hreflang=\"en\">English</a>") != std::string::npos);
     CHECK(german.body().find("href=\"/en/user/oauth/?") != std::string::npos);
     check_code(shop.submit(with(hidden_fields(german), {{"decision", "allow"}}), "site=ann", "/de/user/oauth/"));
-    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
 
     // A form may be submitted in another language: it is the same request.
     check_code(shop.submit(with(hidden_fields(german), {{"decision", "allow"}})));
-    CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+    CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
 
     for (const auto& [locales, language] : {std::pair{"de", "de"}, {"fr de-AT en", "de"}, {"fr", "en"}, {"", "en"}}) {
         CAPTURE(locales);

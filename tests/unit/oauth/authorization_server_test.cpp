@@ -173,7 +173,7 @@ TEST_CASE("an auth_url may have a path and a trailing slash", "[oauth]") {
         CHECK(shop.handle(test_request{method::get, "/.well-known/oauth-authorization-server"}).status() == status::not_found);
         CHECK(shop.post("/account/user/oauth_token/", shop.exchange_of(shop.make_code())).status() == status::ok);
         CHECK(shop.post("/user/oauth_token/", shop.exchange_of(shop.make_code())).status() == status::not_found);
-        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+        CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
         const auto page = shop.open(shop.parameters(), "site=ann", "/account/en/user/oauth/");
         CHECK(page.body().find("action=\"/account/en/user/oauth/\"") != std::string::npos);
         CHECK(returned(shop.submit(with(hidden_fields(page), {{"decision", "allow"}}), "site=ann", "/account/en/user/oauth/"), "iss") ==
@@ -443,7 +443,7 @@ TEST_CASE("sign-in and consent on one page", "[oauth][one_page]") {
         CHECK(response.find("Set-Cookie").starts_with("site=new"));
         CHECK(returned(response, "state") == "xyz");
         CHECK(shop.post("/user/oauth_token/", shop.exchange_of(returned(response, "code").value_or(""))).status() == status::ok);
-        CHECK(*shop.store.rows.revoke_grant(ann, shop.app.id));
+        CHECK(*shop.store.rows.revoke(grant_revocation{ann, shop.app.id}));
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include <support/oauth_shop.hpp>
 
+#include <tollgate/testing/detail/granting.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -16,7 +18,7 @@ using http::status;
 namespace {
 
 constexpr const char* token = "/user/oauth_token/";
-constexpr const char* revocation = "/user/oauth_revoke/";
+constexpr const char* revocation_path = "/user/oauth_revoke/";
 constexpr const char* verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 constexpr const char* challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
@@ -36,7 +38,7 @@ struct public_shop : oauth_shop<> {
         return post(token, with(exchange_of(make_code(challenge)), {{"code_verifier", verifier}}));
     }
     std::string refreshed(const std::string& with_token) { return member(post(token, refresh_of(with_token)), "refresh_token"); }
-    bool is_granted() { return (*store.rows.granted_scopes(ann, app.id)).has_value(); }
+    bool is_granted() { return (*testing::detail::granted_scopes(store.rows, ann, app.id)).has_value(); }
 };
 
 void check_error(const http::response& response, status expected, std::string_view error) {
@@ -163,7 +165,7 @@ TEST_CASE("the replacement of all refresh tokens and the grace period are settin
 TEST_CASE("a public client revokes its tokens with its client_id, also with an old refresh token", "[oauth][public]") {
     public_shop shop;
     const auto revoke = [&](const std::string& value) {
-        return shop.post(revocation, {{"client_id", shop.app.client_id}, {"token", value}}).status() == status::ok;
+        return shop.post(revocation_path, {{"client_id", shop.app.client_id}, {"token", value}}).status() == status::ok;
     };
     const auto access = member(shop.exchange(), "access_token");
     CHECK(revoke(access));
@@ -177,7 +179,7 @@ TEST_CASE("a public client revokes its tokens with its client_id, also with an o
 
     const auto other = shop.register_client("Other", "https://other.example/cb");
     const auto own_access = member(shop.exchange(), "access_token");
-    check_error(shop.post(revocation, {{"client_id", other.client_id}, {"token", own_access}}), status::unauthorized, "invalid_client");
+    check_error(shop.post(revocation_path, {{"client_id", other.client_id}, {"token", own_access}}), status::unauthorized, "invalid_client");
     CHECK(shop.accepts(own_access));
 }
 
@@ -203,14 +205,14 @@ TEST_CASE("a refresh of a deleted public client is an invalid grant", "[oauth][p
 TEST_CASE("both of two secrets are valid, and an application without a secret has none", "[oauth]") {
     oauth_shop<> shop;
     const auto status_with = [&](std::string_view secret) {
-        return shop.post(revocation, {{"client_id", shop.app.client_id}, {"client_secret", std::string{secret}}, {"token", "x"}}).status();
+        return shop.post(revocation_path, {{"client_id", shop.app.client_id}, {"client_secret", std::string{secret}}, {"token", "x"}}).status();
     };
     const auto old_secret = shop.app.client_secret;
     const auto new_secret = *tollgate::new_secret(secret_kind::client_secret, shared_random{&shop.entropy, &shop.random_works});
     CHECK(status_with(new_secret) == status::unauthorized);
-    REQUIRE(*shop.store.add_client_secret(bob, shop.app.id, digest_of(new_secret)));
+    REQUIRE(*shop.store.change_application(bob, shop.app.id, client_secret_addition{digest_of(new_secret)}));
     for (const auto& secret : {old_secret, std::string{new_secret.view()}}) CHECK(status_with(secret) == status::ok);
-    REQUIRE(*shop.store.remove_older_secret(bob, shop.app.id));
+    REQUIRE(*shop.store.change_application(bob, shop.app.id, older_secret_removal{}));
     CHECK(status_with(old_secret) == status::unauthorized);
     CHECK(status_with(new_secret) == status::ok);
 }
@@ -250,7 +252,7 @@ TEST_CASE("missing and misplaced credentials are named and not counted", "[oauth
           row{"", broken_basic.c_str(), form, status::unauthorized, "invalid_client", "a colon and client_secret"},
           row{"", no_base64.c_str(), form, status::unauthorized, "invalid_client", "a colon and client_secret"}}) {
         CAPTURE(each.query, each.authorization, each.body);
-        for (const char* path : {token, revocation, "/user/oauth_introspect/", "/user/oauth_device/"}) {
+        for (const char* path : {token, revocation_path, "/user/oauth_introspect/", "/user/oauth_device/"}) {
             const auto target = std::string{path} + each.query;
             test_request request{method::post, target};
             if (*each.authorization != '\0') request.field("Authorization", each.authorization);
@@ -384,7 +386,7 @@ TEST_CASE("an application that is suspended, or whose owner is inactive, gets no
         const auto device = with(client, {{"scope", "user:balance"}});
         const auto stop = [&](bool stops) {
             if (!by_operator) shop.sessions.owner_active = !stops;
-            else REQUIRE(*shop.store.set_suspension(shop.app.id, stops ? std::optional{suspension::by_operator} : std::nullopt));
+            else REQUIRE(*shop.store.change_application({}, shop.app.id, suspension_change{stops ? std::optional{suspension::by_operator} : std::nullopt}));
         };
         stop(true);
         CHECK(shop.accepts(access) == !by_operator);
@@ -452,7 +454,7 @@ TEST_CASE("introspection describes a client's own tokens, and to a resource serv
     shop.now += seconds{3600};
     CHECK(is_inactive(introspect(service, access)));
     CHECK(member(introspect(shop.app, refresh), "active") == "true");
-    static_cast<void>(shop.store.revoke_grant(ann, shop.app.id));
+    static_cast<void>(shop.store.revoke(grant_revocation{ann, shop.app.id}));
     CHECK(is_inactive(introspect(shop.app, refresh)));
     shop.store.faults.start(2);
     CHECK(introspect(shop.app, refresh).status() == status::service_unavailable);
@@ -473,16 +475,16 @@ TEST_CASE("an application gets tokens for its owner's accounts if the owner has 
                                 {"grant_type", "client_credentials"},
                                 {"scope", "user:balance,sitesmaker"}};
     check_error(shop.post(token, fields), status::bad_request, "unauthorized_client");
-    application_change changed{.name = "App", .website = "https://app.example/", .description = {}, .redirect_urls = {},
+    application_fields changed{.name = "App", .website = "https://app.example/", .description = {}, .redirect_urls = {},
                                .acts_for_owner = true};
-    REQUIRE(*shop.store.update_application(bob, shop.app.id, changed));
+    REQUIRE(*shop.store.change_application(bob, shop.app.id, changed));
     const auto issued = shop.post(token, fields);
     REQUIRE(issued.status() == status::ok);
     CHECK(member(issued, "scope") == "user:balance sitesmaker");
     CHECK(member(issued, "expires_in") == "3600");
     CHECK_FALSE(has_member(issued, "refresh_token"));
     const auto access = member(issued, "access_token");
-    CHECK((*shop.store.rows.find_access_token(digest_of(access)))->user == bob);
+    CHECK((*shop.store.rows.find_credential(access_token_key{digest_of(access)}))->user == bob);
     CHECK(shop.accepts(access));
 
     check_error(shop.post(token, with(fields, {{"scope", ""}})), status::bad_request, "invalid_request");
@@ -491,7 +493,7 @@ TEST_CASE("an application gets tokens for its owner's accounts if the owner has 
     check_error(shop.post(token, with(fields, {{"client_secret", "x"}})), status::unauthorized, "invalid_client");
 
     changed.acts_for_owner = false;
-    REQUIRE(*shop.store.update_application(bob, shop.app.id, changed));
+    REQUIRE(*shop.store.change_application(bob, shop.app.id, changed));
     CHECK_FALSE(shop.accepts(access));
     check_error(shop.post(token, fields), status::bad_request, "unauthorized_client");
 }

@@ -1,6 +1,8 @@
 #include <tollgate/oauth/detail/device_page.hpp>
 
 #include <support/oauth_shop.hpp>
+
+#include <tollgate/testing/detail/granting.hpp>
 #include <support/page_shop.hpp>
 
 #include <catch2/catch.hpp>
@@ -108,7 +110,7 @@ TEST_CASE("a device gets tokens after its user allows it", "[oauth][device]") {
     CHECK(shop.accepts(member(tokens, "access_token")));
     CHECK(member(tokens, "scope") == "sitesmaker:read user:balance");
     CHECK(is_well_formed(secret_kind::refresh_token, member(tokens, "refresh_token")));
-    CHECK((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
+    CHECK((*testing::detail::granted_scopes(shop.store.rows, ann, shop.app.id)).has_value());
 
     shop.now += seconds{30};
     CHECK(member(shop.poll(requested), "error") == "invalid_grant");  // a code works once
@@ -122,7 +124,7 @@ TEST_CASE("a device learns that its user denied, and gets no result after expiry
     CHECK(has(shop.submit_decision(denied, "deny"), "Access denied"));
     CHECK(member(shop.poll(denied), "error") == "access_denied");
     CHECK(member(shop.poll(denied), "error") == "slow_down");
-    CHECK_FALSE((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
+    CHECK_FALSE((*testing::detail::granted_scopes(shop.store.rows, ann, shop.app.id)).has_value());
 
     CHECK(has(shop.submit_decision(late, "allow"), "Device authorized"));
     shop.now += seconds{600};
@@ -138,11 +140,11 @@ TEST_CASE("an expired device code stays expired for some minutes, whatever is sw
     if (is_approved) CHECK(has(shop.decide(shop.type(member(requested, "user_code")), "allow"), "Device authorized"));
     for (const seconds wait : {seconds{600}, seconds{300}, seconds{299}}) {
         shop.now += wait;
-        REQUIRE(shop.store.sweep_expired(shop.now, 1000));
+        REQUIRE(shop.store.sweep({.expired_at = shop.now, .rows_max = 1000}));
         CHECK(member(shop.poll(requested), "error") == "expired_token");
     }
     shop.now += seconds{1};
-    REQUIRE(shop.store.sweep_expired(shop.now, 1000));
+    REQUIRE(shop.store.sweep({.expired_at = shop.now, .rows_max = 1000}));
     shop.now += seconds{5};
     CHECK(member(shop.poll(requested), "error") == "invalid_grant");
 }
@@ -154,7 +156,7 @@ TEST_CASE("a device whose user approved at the last moment gets its tokens", "[o
     shop.now += seconds{600} - milliseconds{1};
     CHECK(has(shop.decide(question, "allow"), "Device authorized"));
     shop.now += seconds{10};
-    REQUIRE(shop.store.sweep_expired(shop.now, 1000));
+    REQUIRE(shop.store.sweep({.expired_at = shop.now, .rows_max = 1000}));
     CHECK(shop.poll(requested).status() == status::ok);
     CHECK_FALSE(has(shop.decide(late_question, "allow"), "Device authorized"));
 }
@@ -333,7 +335,7 @@ TEST_CASE("a decision that is sent again has the same result, on a page that can
             CHECK(has(other, "Enter the code that your device shows."));
         shop.now += seconds{300};
         CHECK(has(get(location, "site=ann"), "Enter the code that your device shows."));
-        CHECK((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value() == (std::string{decision} == "allow"));
+        CHECK((*testing::detail::granted_scopes(shop.store.rows, ann, shop.app.id)).has_value() == (std::string{decision} == "allow"));
     }
 }
 
@@ -415,12 +417,12 @@ TEST_CASE("of two users who decide on one request, the second learns that anothe
         CHECK(has(second, "<h1>Answered by another user</h1>"));
         CHECK_FALSE(has(second, "account of ann"));
     }
-    CHECK((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
-    CHECK_FALSE((*shop.store.rows.granted_scopes(bob, shop.app.id)).has_value());
+    CHECK((*testing::detail::granted_scopes(shop.store.rows, ann, shop.app.id)).has_value());
+    CHECK_FALSE((*testing::detail::granted_scopes(shop.store.rows, bob, shop.app.id)).has_value());
     shop.now += seconds{5};
     const auto tokens = shop.poll(requested);
     CHECK(tokens.status() == status::ok);
-    const auto access = *shop.store.rows.find_access_token(digest_of(member(tokens, "access_token")));
+    const auto access = *shop.store.rows.find_credential(access_token_key{digest_of(member(tokens, "access_token"))});
     REQUIRE(access);
     CHECK(access->user == ann);
 }
@@ -471,13 +473,13 @@ TEST_CASE("a device of an application that is suspended, or whose owner is inact
         const auto question = shop.type(member(requested, "user_code")), other = shop.type(member(denied, "user_code"));
         const auto stop = [&](bool stops) {
             if (!by_operator) shop.sessions.owner_active = !stops;
-            else REQUIRE(*shop.store.rows.set_suspension(shop.app.id, stops ? std::optional{suspension::by_operator} : std::nullopt));
+            else REQUIRE(*shop.store.rows.change_application({}, shop.app.id, suspension_change{stops ? std::optional{suspension::by_operator} : std::nullopt}));
         };
         stop(true);
         const auto refused = shop.decide(question, "allow");
         CHECK(refused.status() == status::bad_request);
         CHECK(has(refused, "Application suspended"));
-        CHECK_FALSE((*shop.store.rows.granted_scopes(ann, shop.app.id)).has_value());
+        CHECK_FALSE((*testing::detail::granted_scopes(shop.store.rows, ann, shop.app.id)).has_value());
         CHECK(has(shop.decide(other, "deny"), "Access denied"));
         stop(false);
         CHECK(has(shop.decide(question, "allow"), "Device authorized"));
@@ -490,7 +492,7 @@ TEST_CASE("a decision on a request that has expired meanwhile is not called a se
     device_shop shop;
     const auto question = shop.type(member(shop.request(), "user_code"));
     shop.now += seconds{601};
-    REQUIRE(shop.store.sweep_expired(shop.now, 100));
+    REQUIRE(shop.store.sweep({.expired_at = shop.now, .rows_max = 100}));
     const auto late = shop.decide(question, "allow");
     CHECK(late.status() == status::unprocessable_content);
     CHECK(has(late, "This code is wrong, has expired or was already used"));

@@ -456,7 +456,7 @@ TEST_CASE("a refresh token expires 30 days after its last use, at most after a y
 TEST_CASE("a deleted or revoked application cannot refresh", "[oauth][token]") {
     oauth_shop shop;
     const auto first = shop.post(token, shop.exchange_of(shop.make_code()));
-    REQUIRE(*shop.store.revoke_grant(ann, shop.app.id));
+    REQUIRE(*shop.store.revoke(grant_revocation{ann, shop.app.id}));
     CHECK_FALSE(shop.accepts(member(first, "access_token")));
     check_failure(shop.post(token, shop.refresh_of(member(first, "refresh_token"))), status::bad_request, "invalid_grant");
 
@@ -661,9 +661,9 @@ TEST_CASE("refreshes and owner tokens are limited per application", "[oauth][tok
     auto settings = test_oauth_settings();
     settings.oauth.refreshes_of_client = {3, seconds{60}};
     oauth_shop shop{std::move(settings)};
-    const application_change changed{.name = "App", .website = "https://app.example/", .description = {},
+    const application_fields changed{.name = "App", .website = "https://app.example/", .description = {},
                                      .redirect_urls = {"https://app.example/cb"}, .acts_for_owner = true};
-    REQUIRE(*shop.store.update_application(bob, shop.app.id, changed));
+    REQUIRE(*shop.store.change_application(bob, shop.app.id, changed));
     const auto refresh = shop.refresh_of(member(shop.post(token, shop.exchange_of(shop.make_code())), "refresh_token"));
     const parameter_list for_owner{{"client_id", shop.app.client_id},
                                    {"client_secret", shop.app.client_secret},
@@ -687,9 +687,9 @@ TEST_CASE("owner tokens are limited per owner and application", "[oauth][token][
     auto settings = test_oauth_settings();
     settings.oauth.refreshes = {2, seconds{60}};
     oauth_shop shop{std::move(settings)};
-    const application_change changed{.name = "App", .website = "https://app.example/", .description = {},
+    const application_fields changed{.name = "App", .website = "https://app.example/", .description = {},
                                      .redirect_urls = {"https://app.example/cb"}, .acts_for_owner = true};
-    REQUIRE(*shop.store.update_application(bob, shop.app.id, changed));
+    REQUIRE(*shop.store.change_application(bob, shop.app.id, changed));
     const auto status_of = [&] {
         return shop.post(token, {{"client_id", shop.app.client_id}, {"client_secret", shop.app.client_secret},
                                  {"grant_type", "client_credentials"}, {"scope", "user:balance"}}).status();

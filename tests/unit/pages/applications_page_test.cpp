@@ -330,7 +330,7 @@ TEST_CASE("the owner of an application sees that it is suspended, and why") {
     for (const row& each : {row{std::nullopt, "", ""},
                             row{suspension::by_operator, "The operator of this site has suspended", "Der Betreiber dieser Website hat"},
                             row{suspension::owner_disabled, "because your account was disabled", "weil Ihr Konto deaktiviert wurde"}}) {
-        REQUIRE(*shop.store.set_suspension(application, each.reason));
+        REQUIRE(*shop.store.change_application({}, application, suspension_change{each.reason}));
         for (const auto& target : {path, edit}) {
             CAPTURE(target);
             const auto english = shop.get(target), german = shop.get("/de" + target.substr(3));

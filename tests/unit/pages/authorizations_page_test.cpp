@@ -83,15 +83,15 @@ TEST_CASE("an application that is suspended says so, and can be revoked") {
     authorize(shop, ann, application, "user:balance");
     CHECK_FALSE(has(shop.get(path), "Suspended"));
     for (const auto reason : {suspension::by_operator, suspension::owner_disabled}) {
-        REQUIRE(*shop.store.set_suspension(application, reason));
+        REQUIRE(*shop.store.change_application({}, application, suspension_change{reason}));
         CHECK(has(shop.get(path), "<span class=\"state bad\">Suspended</span> The application is suspended, so it has no access"));
         CHECK(has(shop.get("/de" + path.substr(3)), "<span class=\"state bad\">Gesperrt</span>"));
         CHECK_FALSE(has(shop.get("/en/user/"), "Statistics"));  // it has no access
     }
-    REQUIRE(*shop.store.set_suspension(application, std::nullopt));
+    REQUIRE(*shop.store.change_application({}, application, suspension_change{std::nullopt}));
     CHECK_FALSE(has(shop.get(path), "Suspended"));
     CHECK(has(shop.get("/en/user/"), "Statistics"));
-    REQUIRE(*shop.store.set_suspension(application, suspension::by_operator));
+    REQUIRE(*shop.store.change_application({}, application, suspension_change{suspension::by_operator}));
     CHECK(to_number(shop.post(path, "action=revoke&application=" + std::to_string(application.value())).status()) == 303);
 }
 

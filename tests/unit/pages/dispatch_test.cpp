@@ -17,17 +17,17 @@ const std::string applications = "/en/user/settings/applications/";
 const std::string authorizations = "/en/user/settings/authorizations/";
 const std::string webhooks = "/en/user/settings/webhooks/";
 const std::string token_fields = "description=a&scopes=sitesmaker";
-const std::string application_fields = "name=A&website=https://a.example";
-const std::string hook_fields = "account=sitesmaker/1&event=site.created&target_url=https://a.example/";
+const std::string application_text = "name=A&website=https://a.example";
+const std::string hook_text = "account=sitesmaker/1&event=site.created&target_url=https://a.example/";
 const account_ref anns_site{*service_name::from("sitesmaker"), account_id{1}};
 
 /// Ann has a token, an application with two secrets that she has authorized, and a webhook.
 struct full_shop : page_shop {
     full_shop() {
         static_cast<void>(post(tokens, token_fields));
-        static_cast<void>(post(applications, application_fields));
+        static_cast<void>(post(applications, application_text));
         static_cast<void>(post_unchanged(applications, form_of(get(applications), "new_secret")));
-        static_cast<void>(post(webhooks, hook_fields));
+        static_cast<void>(post(webhooks, hook_text));
         REQUIRE(store.create_code({.code_digest = sha256("code"),
                                    .user = ann,
                                    .application = application_of_ann(),
@@ -154,7 +154,7 @@ TEST_CASE("a confirmation of a session that was replaced is open on the page tha
           {webhooks, "new_secret", "Generate a new secret"}, {webhooks, "delete", "Delete this webhook"}}) {
         CAPTURE(path, action);
         full_shop shop;
-        static_cast<void>(shop.post(path, path == webhooks ? hook_fields : path == tokens ? token_fields : application_fields));
+        static_cast<void>(shop.post(path, path == webhooks ? hook_text : path == tokens ? token_fields : application_text));
         const auto form = page_shop::form_of(shop.get(path), action);
         shop.sessions.signed_in_again = "!";
         const auto page = shop.post_unchanged(path, form);

@@ -48,7 +48,7 @@ TEST_CASE("the overview lists tokens and applications with access, the last used
     for (int i = 1; i <= 3; ++i) REQUIRE(shop.store.create_personal_token(token_of(ann, i), 100));
     REQUIRE(shop.store.create_personal_token(token_of(ann, 4, shop.now), 100));  // expired
     REQUIRE(shop.store.create_personal_token(token_of(bob, 5), 100));
-    REQUIRE(shop.store.record_personal_token_use("u2", shop.now, "203.0.113.0/24"));
+    REQUIRE(shop.store.record_use(personal_token_key{"u2"}, shop.now, "203.0.113.0/24"));
     const auto content = content_of(shop.get(path));
     for (const auto* part : {"Token 1", "Token 3", "Manage tokens (3)", "Manage authorized applications (0)"})
         CHECK(content.find(part) != std::string::npos);

@@ -250,7 +250,7 @@ TEST_CASE("a change of the password that is submitted again does not begin a ses
     const auto before = shop.sign_in("ann", firefox);
     const auto body = change("password of ann", "87654321 x", "87654321 x") + "&form_token=" + shop.token_on(shop.show(before));
     REQUIRE(to_number(shop.send(http::method::post, path, before, body).status()) == 303);
-    REQUIRE(shop.store.end_sessions_of(ann, std::nullopt));
+    REQUIRE(shop.store.end_sessions(sessions_of_user{ann}));
     const auto again = shop.send(http::method::post, path, before, body);
     CHECK(again.find("Location").starts_with("/en/user/sign_in/"));
     CHECK(again.find("Set-Cookie").empty());

@@ -20,8 +20,8 @@ const std::string tokens = "/en/user/settings/tokens/";
 const std::string applications = "/en/user/settings/applications/";
 const std::string webhooks = "/en/user/settings/webhooks/";
 const std::string token_fields = "description=a&scopes=sitesmaker";
-const std::string application_fields = "name=A&website=https://a.example";
-const std::string hook_fields = "account=sitesmaker/1&event=site.created&target_url=https://a.example/";
+const std::string application_text = "name=A&website=https://a.example";
+const std::string hook_text = "account=sitesmaker/1&event=site.created&target_url=https://a.example/";
 const account_ref anns_site{*service_name::from("sitesmaker"), account_id{1}};
 
 const web::form_nonce nonce = [] {
@@ -57,10 +57,10 @@ struct secret_form {
 const std::vector<secret_form> secret_forms{
     {"a token", tokens, "", token_fields},
     {"a token's secret", tokens, token_fields, "renew"},
-    {"an application", applications, "", application_fields},
-    {"a client secret", applications, application_fields, "new_secret"},
-    {"a webhook", webhooks, "", hook_fields},
-    {"a webhook's secret", webhooks, hook_fields, "new_secret"},
+    {"an application", applications, "", application_text},
+    {"a client secret", applications, application_text, "new_secret"},
+    {"a webhook", webhooks, "", hook_text},
+    {"a webhook's secret", webhooks, hook_text, "new_secret"},
 };
 
 /// The secrets that the store has: their digests.
@@ -198,7 +198,7 @@ TEST_CASE("what was created by a form and then deleted is created with another s
     page_shop shop;
     const auto body = body_of(shop, secret_forms[0]);
     const auto secret = secret_after(shop.pages, shop.post_unchanged(tokens, body));
-    REQUIRE(*shop.store.revoke_personal_token(shop.store.personal_tokens_of(ann)->front().id));
+    REQUIRE(*shop.store.revoke(personal_token_revocation{shop.store.personal_tokens_of(ann)->front().id}));
     shop.now += seconds{120};
     const auto other = secret_after(shop.pages, shop.post_unchanged(tokens, body));
     CHECK_FALSE(other.empty());
@@ -214,8 +214,8 @@ TEST_CASE("a form of a session that was replaced is shown again with its text, a
     };
     page_shop shop;
     static_cast<void>(shop.post(tokens, token_fields));
-    static_cast<void>(shop.post(applications, application_fields));
-    static_cast<void>(shop.post(webhooks, hook_fields));
+    static_cast<void>(shop.post(applications, application_text));
+    static_cast<void>(shop.post(webhooks, hook_text));
     const auto application = std::to_string(shop.store.applications_of(ann)->front().id.value());
     const auto hook = std::to_string(shop.store.hooks_of(anns_site)->front().id.value());
     const auto stored = stored_secrets(shop);

@@ -36,7 +36,7 @@ TEST_CASE("a token is created, shown once, and accepted") {
     const auto secret = page_shop::between(page.body(), "id=\"secret\">", "<");
     CHECK(is_well_formed(secret_kind::personal_token, secret));
 
-    const auto stored = shop.store.find_personal_token(username);
+    const auto stored = shop.store.find_credential(personal_token_key{username});
     REQUIRE((stored && *stored));
     CHECK((*stored)->user == ann);
     CHECK((*stored)->secret_digest == digest_of(secret));
@@ -252,12 +252,12 @@ TEST_CASE("only its user gives a token a new secret, and its lifetime restarts")
     const auto action = page_shop::form_of(shop.get(tokens), "renew");
     CHECK(to_number(shop.post(tokens, "action=renew&token=" + std::to_string(original.id.value()), "bob").status()) == 404);
     CHECK(to_number(shop.post(tokens, "action=renew&token=x").status()) == 404);
-    const auto before = *shop.store.find_personal_token(original.username.view());
+    const auto before = *shop.store.find_credential(personal_token_key{original.username.view()});
     const auto page = shop.get(std::string{shop.post_unchanged(tokens, action).find("Location")});
     CHECK(to_number(page.status()) == 200);
     CHECK(has(page, "<h1>New secret for d</h1>"));
     const auto secret = page_shop::between(page.body(), "id=\"secret\">", "<");
-    const auto after = *shop.store.find_personal_token(original.username.view());
+    const auto after = *shop.store.find_credential(personal_token_key{original.username.view()});
     CHECK(after->secret_digest == digest_of(secret));
     CHECK(after->secret_digest != before->secret_digest);
     CHECK(after->expires_at == shop.now + std::chrono::days{30});

@@ -55,34 +55,20 @@ struct caching_store : memory_store {
     bool loses_uses = false;
     bool is_down = false;
 
-    result<std::optional<token_credential>> find_personal_token(std::string_view username) {
+    result<std::optional<token_credential>> find_credential(const credential_key& key) {
         counts->wait(http::work_kind::credentials);
         ++counts->found_credentials;
         if (is_down) return unavailable("no connection");
-        return with_owner(memory_store::find_personal_token(username));
+        return with_owner(memory_store::find_credential(key));
     }
-    result<std::optional<token_credential>> find_access_token(const digest& token) {
-        counts->wait(http::work_kind::credentials);
-        ++counts->found_credentials;
-        if (is_down) return unavailable("no connection");
-        return with_owner(memory_store::find_access_token(token));
+    lookup<token_credential> cached_credential(const credential_key& key) const noexcept {
+        return cached(*with_owner(rows().memory_store::find_credential(key)));
     }
-    lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
-        return cached(*with_owner(rows().find_personal_token(username)));
-    }
-    lookup<token_credential> cached_access_token(const digest& token) const noexcept {
-        return cached(*with_owner(rows().find_access_token(token)));
-    }
-    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) {
         counts->wait(http::work_kind::token_uses);
         ++counts->uses_recorded;
-        if (loses_uses) return {};
-        return memory_store::record_personal_token_use(username, now, from);
-    }
-    result<void> record_access_token_use(const digest& token, instant now) {
-        counts->wait(http::work_kind::token_uses);
-        ++counts->uses_recorded;
-        return memory_store::record_access_token_use(token, now);
+        if (loses_uses && std::holds_alternative<personal_token_key>(key)) return {};
+        return memory_store::record_use(key, now, from);
     }
 
     /// The rows, without counting.
@@ -237,7 +223,7 @@ struct caching_shop {
         username = name.view();
         secret = new_secret.view();
         balance_.basic(username, secret);
-        REQUIRE(store.rows().record_personal_token_use(username, now, {}));
+        REQUIRE(store.rows().record_use(personal_token_key{username}, now, {}));
     }
 
     auto policies() { return default_policies().with_clock(fake_clock{&now}).with_limiter(std::ref(limiter)); }
@@ -609,7 +595,7 @@ TEST_CASE("an expired access token is refused from the cache", "[pipeline][judge
     const auto token = make_secret(secret_kind::access_token, bytes);
     REQUIRE(shop.store.create_access_token({ann, application_id{1}, digest_of(token),
                                             *scope_set::parse("user:balance"), shop.now, shop.now + seconds{60}}));
-    REQUIRE(shop.store.rows().record_access_token_use(digest_of(token), shop.now));
+    REQUIRE(shop.store.rows().record_use(access_token_key{digest_of(token)}, shop.now, {}));
     test_request request{method::get, "/v1/user/balance"};
     request.bearer(token.view());
     const auto valid = serve(api, request.view(), shop.counts);
@@ -683,7 +669,7 @@ TEST_CASE("a request that waits for more than a second is judged again before it
     };
     for (const auto& each : std::vector<row>{
              {"nothing", [](caching_shop&) {}, status::unprocessable_content, status::unprocessable_content},
-             {"the token", [](caching_shop& shop) { REQUIRE(shop.store.rows().revoke_personal_token(token_id{1})); },
+             {"the token", [](caching_shop& shop) { REQUIRE(shop.store.rows().revoke(personal_token_revocation{token_id{1}})); },
               status::unprocessable_content, status::unauthorized},
              {"the user", [](caching_shop& shop) { shop.users.people.clear(); }, status::not_found, status::unauthorized},
          }) {

@@ -32,23 +32,12 @@ struct counting_store {
     bool fails = false;
     bool throws = false;
 
-    result<std::optional<token_credential>> find_personal_token(std::string_view username) {
-        return inner.find_personal_token(username);
-    }
-    result<std::optional<token_credential>> find_access_token(const digest& token) {
-        return inner.find_access_token(token);
-    }
-    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
+    result<std::optional<token_credential>> find_credential(const credential_key& key) { return inner.find_credential(key); }
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) {
         ++recorded;
         if (throws) throw std::runtime_error{"connection lost"};
         if (fails) return unavailable("the disk is full");
-        return inner.record_personal_token_use(username, now, from);
-    }
-    result<void> record_access_token_use(const digest& token, instant now) {
-        ++recorded;
-        if (throws) throw std::runtime_error{"connection lost"};
-        if (fails) return unavailable("the disk is full");
-        return inner.record_access_token_use(token, now);
+        return inner.record_use(key, now, from);
     }
 };
 static_assert(use_recorder<counting_store>);
@@ -57,12 +46,7 @@ static_assert(use_recorder<counting_store>);
 struct plain_store {
     memory_store inner;
 
-    result<std::optional<token_credential>> find_personal_token(std::string_view username) {
-        return inner.find_personal_token(username);
-    }
-    result<std::optional<token_credential>> find_access_token(const digest& token) {
-        return inner.find_access_token(token);
-    }
+    result<std::optional<token_credential>> find_credential(const credential_key& key) { return inner.find_credential(key); }
 };
 static_assert(credential_source<plain_store> && !use_recorder<plain_store>);
 
@@ -155,7 +139,7 @@ TEST_CASE("the use of an access token is recorded when it was accepted") {
     CHECK(store.recorded == 0);
     CHECK(*rule.identify(token, store, noon));
     CHECK(store.recorded == 1);
-    CHECK((*store.inner.find_access_token(digest_of(token)))->last_used_at == noon);
+    CHECK((*store.inner.find_credential(access_token_key{digest_of(token)}))->last_used_at == noon);
     CHECK(*rule.identify(token, store, noon + hour - moment));
     CHECK(store.recorded == 1);
     CHECK(*rule.identify(token, store, noon + hour));

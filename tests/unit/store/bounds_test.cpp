@@ -126,10 +126,10 @@ TEMPLATE_TEST_CASE("beyond the bound of access tokens the next one is refused, u
 TEST_CASE("tokens of an owner have the same bound") {
     memory_store store;
     const auto application = create_sample_application(store);
-    const application_change allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {}, .acts_for_owner = true};
-    value_of(store.update_application(user_id{3}, application, allowed));
+    const application_fields allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {}, .acts_for_owner = true};
+    value_of(store.change_application(user_id{3}, application, allowed));
     const auto create = [&](std::uint64_t seed, instant now) {
-        return store.create_owner_token({user_id{3}, application, sample_access_digest(seed), sample_scopes("a"), now, now + seconds{60}});
+        return store.create_access_token({user_id{3}, application, sample_access_digest(seed), sample_scopes("a"), now, now + seconds{60}, true});
     };
     for (std::uint64_t seed = 0; seed < limits::access_tokens_per_grant_max; ++seed) CHECK(create(seed, noon));
     const auto refused = create(5'000, noon + seconds{60} - milliseconds{1});

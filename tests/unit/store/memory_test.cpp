@@ -1,6 +1,7 @@
 #include <tollgate/store/memory.hpp>
 
 #include <tollgate/testing/detail/delivering.hpp>
+#include <tollgate/testing/detail/granting.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
 #include <support/run_store_suite.hpp>
@@ -25,9 +26,9 @@ TEST_CASE("the memory store of tokens passes the store suite") {
 
 TEST_CASE("the memory store of tokens has no access tokens") {
     memory_token_store store;
-    CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
-    value_of(store.record_access_token_use(sample_access_token(1).token_digest, sample_access_token(1).created_at));
-    CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
+    CHECK_FALSE(value_of(store.find_credential(access_token_key{sample_access_token(1).token_digest})));
+    value_of(store.record_use(access_token_key{sample_access_token(1).token_digest}, sample_access_token(1).created_at, {}));
+    CHECK_FALSE(value_of(store.find_credential(access_token_key{sample_access_token(1).token_digest})));
 }
 
 // Its own functions for access tokens would be hidden.
@@ -44,7 +45,7 @@ TEST_CASE("a full memory store refuses more rows and names the setting") {
     expect_error(refused, error_kind::unavailable);
     CHECK_THAT(refused.error().cause, Catch::Contains("memory_settings::personal_tokens_max"));
     expect_error(store.create_personal_token(sample_personal_token("tgu_2"), tokens_max), error_kind::conflict);
-    value_of(store.revoke_personal_token(first));
+    value_of(store.revoke(personal_token_revocation{first}));
     value_of(store.create_personal_token(sample_personal_token("tgu_3"), tokens_max));
 
     value_of(store.create_access_token(sample_access_token(1)));
@@ -53,7 +54,7 @@ TEST_CASE("a full memory store refuses more rows and names the setting") {
     auto refused_access = store.create_access_token(sample_access_token(3));
     expect_error(refused_access, error_kind::unavailable);
     CHECK_THAT(refused_access.error().cause, Catch::Contains("memory_settings::access_tokens_max"));
-    value_of(store.revoke_access_token(sample_access_token(1).token_digest));
+    value_of(store.revoke(oauth_token_revocation{sample_access_token(1).token_digest}));
     value_of(store.create_access_token(sample_access_token(3)));
 
     const auto account = sample_account();
@@ -90,18 +91,18 @@ TEST_CASE("a full memory store refuses more OAuth rows and sessions and names th
     CHECK(value_of(store.create_code(later)) == code_result::created);  // expired rows are removed first
     value_of(store.create_code(sample_code(2, application, user_id{8})));
 
-    for (const int user : {7, 8}) value_of(store.revoke_grant(user_id{user}, application));
+    for (const int user : {7, 8}) value_of(store.revoke(grant_revocation{user_id{user}, application}));
     value_of(store.create_code(sample_code(4, application, user_id{8})));
     value_of(store.create_code(sample_code(5, application, user_id{9})));
     value_of(store.redeem_code(sample_redemption(4, application)));
     value_of(store.redeem_code(sample_redemption(5, application)));
-    value_of(store.sweep_expired(noon + seconds{2 * 3600}, 100));
+    value_of(store.sweep({.expired_at = noon + seconds{2 * 3600}, .rows_max = 100}));
     expect_full(store.create_code(sample_code(6, application)), "grants_max");
-    CHECK_FALSE(value_of(store.granted_scopes(user_id{7}, application)));
+    CHECK_FALSE(value_of(testing::detail::granted_scopes(store, user_id{7}, application)));
     value_of(store.create_code(sample_code(7, application, user_id{8})));
     expect_full(store.redeem_code(sample_redemption(7, application)), "refresh_tokens_max");
     CHECK(value_of(store.create_code(sample_code(7, application, user_id{8}))) == code_result::waiting);
-    value_of(store.revoke_oauth_token(application, sample_refresh_digest(4)));
+    value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(4), application}));
     CHECK(value_of(store.redeem_code(sample_redemption(7, application))).result == redemption_result::redeemed);
     value_of(store.delete_application(user_id{3}, other));
     value_of(store.create_application(sample_application("tgi_c"), 100));
@@ -110,7 +111,7 @@ TEST_CASE("a full memory store refuses more OAuth rows and sessions and names th
     value_of(store.create_session(sample_session(2)));
     expect_full(store.create_session(sample_session(3)), "sessions_max");
     expect_error(store.create_session(sample_session(2)), error_kind::conflict);
-    value_of(store.end_session(sample_session(1).cookie_digest));
+    value_of(store.end_sessions(sample_session(1).cookie_digest));
     value_of(store.create_session(sample_session(3)));
 }
 
@@ -171,13 +172,13 @@ TEST_CASE("one user may have a quarter of a memory store's codes, access and ref
     later.expires_at = noon + seconds{120};
     CHECK(value_of(store.create_code(later)) == code_result::created);  // expired rows are removed first
 
-    for (const int user : {7, 8}) for (const auto each : applications) value_of(store.revoke_grant(user_id{user}, each));
+    for (const int user : {7, 8}) for (const auto each : applications) value_of(store.revoke(grant_revocation{user_id{user}, each}));
     for (std::uint64_t i = 0; i < 2; ++i) {
         value_of(store.create_code(sample_code(10 + i, applications[i])));
         value_of(store.redeem_code(sample_redemption(10 + i, applications[i])));
-        value_of(store.revoke_access_token(sample_access_digest(10 + i)));
+        value_of(store.revoke(oauth_token_revocation{sample_access_digest(10 + i)}));
     }
-    value_of(store.sweep_expired(noon + seconds{2 * 3600}, 100));
+    value_of(store.sweep({.expired_at = noon + seconds{2 * 3600}, .rows_max = 100}));
     value_of(store.create_code(sample_code(12, applications[2])));
     expect_share(store.redeem_code(sample_redemption(12, applications[2])), "refresh tokens", "refresh_tokens_max");
     value_of(store.create_code(sample_code(13, applications[2], other)));
@@ -187,13 +188,13 @@ TEST_CASE("one user may have a quarter of a memory store's codes, access and ref
         value_of(store.refresh_access_token(sample_refresh(10 + i, 20 + i, applications[i])));
     expect_share(store.refresh_access_token(sample_refresh(10, 22, applications[0])), "access tokens", "access_tokens_max");
     value_of(store.refresh_access_token(sample_refresh(13, 23, applications[2])));
-    value_of(store.revoke_oauth_token(applications[0], sample_access_digest(20)));
+    value_of(store.revoke(oauth_token_revocation{sample_access_digest(20), applications[0]}));
     value_of(store.refresh_access_token(sample_refresh(10, 22, applications[0])));
     expect_share(store.refresh_access_token(sample_refresh(10, 24, applications[0])), "access tokens", "access_tokens_max");
-    value_of(store.revoke_oauth_token(applications[1], sample_refresh_digest(11)));  // and its access token
+    value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(11), applications[1]}));  // and its access token
     value_of(store.refresh_access_token(sample_refresh(10, 24, applications[0])));
     expect_error(store.refresh_access_token(sample_refresh(10, 25, applications[0])), error_kind::unavailable);
-    value_of(store.revoke_grant(user_id{7}, applications[0]));
+    value_of(store.revoke(grant_revocation{user_id{7}, applications[0]}));
     for (std::uint64_t i = 30; i < 32; ++i) value_of(store.create_access_token(sample_access_token(i)));
     expect_share(store.create_access_token(sample_access_token(32)), "access tokens", "access_tokens_max");
 }
@@ -232,7 +233,7 @@ TEST_CASE("in a full memory store expired access tokens are removed first") {
     expect_error(store.create_access_token(next), error_kind::unavailable);
     next.created_at = noon + seconds{3600};
     value_of(store.create_access_token(next));
-    CHECK_FALSE(value_of(store.find_access_token(sample_access_token(1).token_digest)));
+    CHECK_FALSE(value_of(store.find_credential(access_token_key{sample_access_token(1).token_digest})));
 }
 
 TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries are removed, waiting ones are not") {
@@ -270,7 +271,7 @@ TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries ar
     retried.attempt.response.assign(4096, 'a');
     expect_completed(store, retried, completion::done);
     const auto account_of = [&](const due_delivery& each) { return each.event->account; };
-    const auto attempts = value_of(store.attempts_of(account_of(leased[0]), leased[0].hook, 10));
+    const auto attempts = value_of(testing::detail::attempts_of(store, account_of(leased[0]), leased[0].hook, 10));
     REQUIRE(attempts.size() == 1);
     CHECK(attempts[0].attempt.status == 503);
     CHECK(attempts[0].attempt.response.empty());
@@ -311,11 +312,11 @@ TEST_CASE("a single account cannot fill the outbox of a memory store with what i
             last = each.lease.delivery;
         }
     }
-    const auto again = store.resend_given_up(one, hook, noon, 1000, noon);
+    const auto again = store.resend(one, given_up_deliveries{hook, noon, 1000}, noon);
     REQUIRE(again);
     CHECK(*again > 0);
     CHECK(*again <= share);
-    expect_error(store.resend_given_up(one, hook, noon, 1000, noon), error_kind::unavailable);
+    expect_error(store.resend(one, given_up_deliveries{hook, noon, 1000}, noon), error_kind::unavailable);
     std::size_t of_other = 0;
     while (append(other)) REQUIRE(++of_other < 1000);
     CHECK(of_other >= share - 1);
@@ -413,20 +414,20 @@ TEST_CASE("a deleted hook with a large backlog is removed at once, and its backl
     report(store, other, 1, noon + seconds{1});
     CHECK(value_of(store.delete_hook(account, busy)));
     CHECK(deliveries(store, account, busy).empty());
-    CHECK(value_of(store.attempts_of(account, busy, 10)).empty());
+    CHECK(value_of(testing::detail::attempts_of(store, account, busy, 10)).empty());
     CHECK_FALSE(value_of(store.resend(account, leased[0].lease.delivery, noon)));
     CHECK(complete_one(store, completed(leased[0], delivery_outcome::retry)) == completion::too_late);
     terms.now += seconds{1};
     CHECK(due_hook_ids(store, terms.now) == std::vector{other_hook});
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
     const auto due = lease_due(store, terms);
     REQUIRE(due.size() == 1);
     CHECK(due[0].hook == other_hook);
     expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) < 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 0);
     CHECK_FALSE(value_of(store.due_hooks(noon + seconds{600}, 10)).next_at);
     CHECK(deliveries(store, other, other_hook).size() == 1);
 }

@@ -284,7 +284,7 @@ TEST_CASE("events of any node are notified at once, also from a transaction and 
     expect_told("resend", [&] {
         const auto delivery = lease_one(listening, noon);
         expect_completed(listening, completed(delivery, delivery_outcome::gone), completion::hook_disabled);
-        value_of(reporting.enable_hook(account, hook, noon));
+        value_of(reporting.change_hook(account, hook, hook_enabling{noon}));
         value_of(reporting.resend(account, delivery.lease.delivery, noon));
     });
     CHECK(lease_due_at(listening, noon).size() == 1);
@@ -326,8 +326,8 @@ TEST_CASE("nothing remains of swept deliveries: no events, attempts, hosts or no
     CHECK(count_of(schema, "attempts") == "9");
     CHECK(count_of(schema, "due_notices") == "0");
     CHECK(count_of(schema, "hosts") == "2");
-    CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 4)) == 4);
-    CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 100)) == 5);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 4})) == 4);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 100})) == 5);
     for (const char* each : {"deliveries", "attempts", "events"}) CHECK(count_of(schema, each) == "0");
 
     report(store, account, 2);
@@ -372,7 +372,7 @@ TEST_CASE("a late result waits for the host that its hook has now") {
     const auto hook = listen_at(store, account, "https://one.example/");
     report(store, account);
     const auto sent = lease_one(store, noon);
-    CHECK(value_of(store.update_hook(account, hook, {"site.published", "https://two.example/"}, 100)));
+    CHECK(value_of(store.change_hook(account, hook, hook_fields{"site.published", "https://two.example/", 100})));
     own_connection own{schema};
     REQUIRE(own.run("BEGIN; SELECT FROM tollgate_hosts WHERE name = 'https://two.example' FOR UPDATE"));
     std::thread completes{[&] { (void)store.complete(std::vector{completed(sent, delivery_outcome::delivered)}, noon); }};
@@ -415,7 +415,7 @@ TEST_CASE("hooks are created and deleted while others send to the same host") {
                 report(store, account, 2);
                 value_of(store.delete_hook(account, hook));
                 value_of(store.resend(account, delivery_id{n + 1}, noon));
-                value_of(store.enable_hook(account, other, noon));
+                value_of(store.change_hook(account, other, hook_enabling{noon}));
                 value_of(store.delete_hook(account, other));
             }
         });
@@ -428,7 +428,7 @@ TEST_CASE("hooks are created and deleted while others send to the same host") {
                     ended.push_back(
                         completed(each, ended.size() % 3 == 0 ? delivery_outcome::gone : delivery_outcome::delivered));
                 value_of(store.complete(ended, noon));
-                value_of(store.sweep_deliveries(noon + seconds{1}, 10));
+                value_of(store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 10}));
             }
         });
     for (std::size_t i = 0; i < 3; ++i) threads[i].join();
@@ -505,7 +505,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
     CHECK(all_are(delivery_state::held));
     expect_none_due(store, noon + seconds{86'400});
 
-    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    CHECK(value_of(store.change_hook(account, hook, hook_enabling{noon})));
     CHECK(all_are(delivery_state::waiting));
     CHECK(work_off("hooks WHERE has_backlog") >= 2);
     CHECK(all_are(delivery_state::waiting));
@@ -527,7 +527,7 @@ TEST_CASE("a backlog of any size is removed, held and released in steps, and lis
             others = each;
         }
     CHECK(others);
-    while (value_of(store.sweep_deliveries(noon - seconds{1}, 1000)) != 0) {
+    while (value_of(store.sweep({.deliveries_ended_before = noon - seconds{1}, .rows_max = 1000})) != 0) {
     }
     CHECK(count_of(schema, "deliveries") == "1");
     CHECK(count_of(schema, "events") == "1");
@@ -544,10 +544,10 @@ TEST_CASE("deliveries that were not held yet are due when their hook is enabled"
     server.run(schema, "UPDATE tollgate_deliveries SET attempts_made = 3");
     // Disabled by another node that held none of them yet.
     server.run(schema, "UPDATE tollgate_hooks SET disabled_at = 0, disable_reason = 'gone', has_backlog = true");
-    CHECK_FALSE(value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, noon)));
+    CHECK_FALSE(value_of(store.change_hook(sample_account("sitesmaker", 43), hook, hook_enabling{noon})));
     CHECK(count_of(schema, "deliveries WHERE state = 3") == "0");
 
-    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    CHECK(value_of(store.change_hook(account, hook, hook_enabling{noon})));
     for (int steps = 0; steps < 3; ++steps) CHECK_FALSE(value_of(store.due_hooks(noon, 10)).problem);
     CHECK(count_of(schema, "deliveries WHERE state = 0 AND attempts_made = 0 AND at = " +
                                std::to_string(to_unix_milliseconds(noon))) == "2500");
@@ -567,7 +567,7 @@ TEST_CASE("held deliveries are due in the order of their ids, wherever their row
         server.run(schema, std::string{"UPDATE tollgate_deliveries SET state = 3 WHERE "} + some);
     server.run(schema, "ANALYZE tollgate_deliveries");
 
-    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    CHECK(value_of(store.change_hook(account, hook, hook_enabling{noon})));
     CHECK(count_of(schema, "deliveries WHERE state = 0 AND id <= 1000") == "1000");
     CHECK_FALSE(value_of(store.due_hooks(noon, 10)).problem);
     CHECK(count_of(schema, "deliveries WHERE state = 0 AND id <= 2000") == "2000");
@@ -586,11 +586,11 @@ TEST_CASE("a call without enough time to enable a hook in PostgreSQL leaves the 
     // Each pass changes deliveries in two statements.
     server.run(schema, "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.6); RETURN NULL; END'; "
                        "CREATE TRIGGER slow AFTER UPDATE ON tollgate_deliveries EXECUTE FUNCTION slow()");
-    expect_error(store.enable_hook(account, hook, noon), error_kind::unavailable);
+    expect_error(store.change_hook(account, hook, hook_enabling{noon}), error_kind::unavailable);
     CHECK(listed_hook(store, account, hook).disabled);
     CHECK(count_of(schema, "deliveries WHERE state = 3") != "0");
     server.run(schema, "DROP TRIGGER slow ON tollgate_deliveries");
-    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    CHECK(value_of(store.change_hook(account, hook, hook_enabling{noon})));
     CHECK_FALSE(listed_hook(store, account, hook).disabled);
 }
 
@@ -628,9 +628,9 @@ TEST_CASE("deliveries are removed in transactions of a hundred at most") {
                     "FOR EACH STATEMENT EXECUTE FUNCTION count_removed()"));
     insert_deliveries(schema, 250, from_unix_milliseconds(0));
     server.run(schema, "UPDATE tollgate_deliveries SET state = 1");
-    CHECK(value_of(store.sweep_deliveries(noon, 120)) == 120);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 130);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 120})) == 120);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 130);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 0);
     insert_deliveries(schema, 250, from_unix_milliseconds(0));
     server.run(schema, "UPDATE tollgate_deliveries SET state = 1");
     auto database = *postgres_database::open(schema);

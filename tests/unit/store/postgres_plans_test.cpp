@@ -66,9 +66,9 @@ TEST_CASE("lookups of credentials are planned once, without a scan, from an empt
     REQUIRE(name);
     const auto planned_before = 5;  // the server plans with the values of the parameters five times before it uses a generic plan
     for (const auto& [look_up, index] :
-         {std::pair<std::function<bool()>, std::string>{[&] { return store.find_personal_token(name->view()).has_value(); },
+         {std::pair<std::function<bool()>, std::string>{[&] { return store.find_credential(personal_token_key{name->view()}).has_value(); },
                                                         "tollgate_personal_tokens_username_key"},
-          {[&] { return store.find_access_token(digest_of("none")).has_value(); }, "tollgate_access_tokens_pkey"}}) {
+          {[&] { return store.find_credential(access_token_key{digest_of("none")}).has_value(); }, "tollgate_access_tokens_pkey"}}) {
         for (int i = 0; i < planned_before; ++i) CHECK(look_up());
         const auto before = server.log().size();
         for (int i = 0; i < 3; ++i) CHECK(look_up());

@@ -38,7 +38,7 @@ namespace {
 constexpr application_id first_application{1};
 
 bool has_token(sqlite_store& store, std::uint64_t seed) {
-    return value_of(store.find_access_token(sample_access_digest(seed))).has_value();
+    return value_of(store.find_credential(access_token_key{sample_access_digest(seed)})).has_value();
 }
 
 template <class T>
@@ -55,9 +55,9 @@ result<void> settle(bool as_expected) {
 /// An application with a user whose code 1 is redeemed and whose code 2 is not; two sessions; a hook.
 void furnish(sqlite_store& store) {
     REQUIRE(create_sample_application(store) == first_application);
-    value_of(store.update_application(user_id{3}, first_application, {"Backup for sites", "https://app.example", "", {}, true}));
-    REQUIRE(value_of(store.create_owner_token({user_id{3}, first_application, sample_access_digest(20), sample_scopes("a"), noon,
-                                               noon + seconds{3600}})));
+    value_of(store.change_application(user_id{3}, first_application, application_fields{"Backup for sites", "https://app.example", "", {}, true}));
+    REQUIRE(value_of(store.create_access_token({user_id{3}, first_application, sample_access_digest(20), sample_scopes("a"), noon,
+                                               noon + seconds{3600}, true})));
     value_of(store.create_device_code(sample_device_code(1, first_application)));
     authorize(store, 1, first_application);
     expect_code(store, sample_code(2, first_application), code_result::created);
@@ -79,7 +79,7 @@ const verb verbs[] = {
      [](sqlite_store& store) { return progress{value_of(store.find_application("tgi_b")).has_value()}; }},
     {"update_application",
      [](sqlite_store& store) {
-         return settle(store.update_application(user_id{3}, first_application, {"n", "w", "d", {}, false}));
+         return settle(store.change_application(user_id{3}, first_application, application_fields{"n", "w", "d", {}, false}));
      },
      [](sqlite_store& store) {
          return all_or_nothing({value_of(store.find_application("tgi_a"))->name == "n",
@@ -87,8 +87,8 @@ const verb verbs[] = {
      }},
     {"create_owner_token",
      [](sqlite_store& store) {
-         return settle(store.create_owner_token({user_id{3}, first_application, sample_access_digest(21),
-                                                 sample_scopes("a"), noon, noon + seconds{60}}));
+         return settle(store.create_access_token({user_id{3}, first_application, sample_access_digest(21),
+                                                 sample_scopes("a"), noon, noon + seconds{60}, true}));
      },
      [](sqlite_store& store) { return progress{has_token(store, 21)}; }},
     {"create_device_code", [](sqlite_store& store) { return store.create_device_code(sample_device_code(2, first_application)); },
@@ -106,13 +106,13 @@ const verb verbs[] = {
      }},
     {"add_client_secret",
      [](sqlite_store& store) {
-         return settle(store.add_client_secret(user_id{3}, first_application, sample_digest(50)));
+         return settle(store.change_application(user_id{3}, first_application, client_secret_addition{sample_digest(50)}));
      },
      [](sqlite_store& store) {
          return progress{value_of(store.find_application("tgi_a"))->secret_digest == sample_digest(50)};
      }},
     {"set_suspension",
-     [](sqlite_store& store) { return settle(store.set_suspension(first_application, suspension::by_operator)); },
+     [](sqlite_store& store) { return settle(store.change_application({}, first_application, suspension_change{suspension::by_operator})); },
      [](sqlite_store& store) {
          return all_or_nothing({value_of(store.find_application("tgi_a"))->suspended.has_value(), !has_token(store, 1)});
      }},
@@ -129,7 +129,7 @@ const verb verbs[] = {
          return settle(store.create_code(code));
      },
      [](sqlite_store& store) {
-         return progress{value_of(store.granted_scopes(user_id{7}, first_application))->contains("itemplatform")};
+         return progress{value_of(granted_scopes(store, user_id{7}, first_application))->contains("itemplatform")};
      }},
     {"create_code for a new grant",
      [](sqlite_store& store) { return settle(store.create_code(sample_code(3, first_application, user_id{8}))); },
@@ -142,7 +142,9 @@ const verb verbs[] = {
      [](sqlite_store& store) { return progress{has_token(store, 2)}; }},
     {"redeem_code again",
      [](sqlite_store& store) {
-         const auto outcome = store.redeem_code(sample_redemption(1, first_application));
+         auto redemption = sample_redemption(1, first_application);
+         redemption.tokens = sample_tokens(3);
+         const auto outcome = store.redeem_code(redemption);
          return outcome ? settle(outcome->result == redemption_result::reused) : settle(outcome);
      },
      [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},
@@ -164,27 +166,27 @@ const verb verbs[] = {
                                 !is_refreshable(store, 1, first_application)});
      }},
     {"revoke_oauth_token",
-     [](sqlite_store& store) { return store.revoke_oauth_token(first_application, sample_refresh_digest(1)); },
+     [](sqlite_store& store) { return settle(store.revoke(oauth_token_revocation{sample_refresh_digest(1), first_application})); },
      [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},
-    {"revoke_grant", [](sqlite_store& store) { return settle(store.revoke_grant(user_id{7}, first_application)); },
+    {"revoke_grant", [](sqlite_store& store) { return settle(store.revoke(grant_revocation{user_id{7}, first_application})); },
      [](sqlite_store& store) {
          return all_or_nothing({!has_token(store, 1), value_of(store.grants_of(user_id{7})).empty()});
      }},
     {"sweep_expired",
      [](sqlite_store& store) {
-         const auto swept = store.sweep_expired(noon + seconds{400 * 86'400}, 100);
+         const auto swept = store.sweep({.expired_at = noon + seconds{400 * 86'400}, .rows_max = 100});
          return swept ? settle(*swept == 6) : settle(swept);
      },
      [](sqlite_store& store) { return progress{!has_token(store, 1)}; }},
     {"record_access_token_use",
-     [](sqlite_store& store) { return store.record_access_token_use(sample_access_digest(1), noon); },
+     [](sqlite_store& store) { return store.record_use(access_token_key{sample_access_digest(1)}, noon, {}); },
      [](sqlite_store& store) {
-         return all_or_nothing({value_of(store.find_access_token(sample_access_digest(1)))->last_used_at.has_value(),
+         return all_or_nothing({value_of(store.find_credential(access_token_key{sample_access_digest(1)}))->last_used_at.has_value(),
                                 value_of(store.grants_of(user_id{7})).at(0).last_used_at.has_value()});
      }},
-    {"record_personal_token_use", [](sqlite_store& store) { return store.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"); },
+    {"record_personal_token_use", [](sqlite_store& store) { return store.record_use(personal_token_key{"tgu_a"}, noon, "192.0.2.0/24"); },
      [](sqlite_store& store) {
-         return progress{value_of(store.find_personal_token("tgu_a"))->last_used_at.has_value()};
+         return progress{value_of(store.find_credential(personal_token_key{"tgu_a"}))->last_used_at.has_value()};
      }},
     {"create_session", [](sqlite_store& store) { return store.create_session(sample_session(3)); },
      [](sqlite_store& store) {
@@ -196,16 +198,16 @@ const verb verbs[] = {
          const auto found = value_of(store.find_session(sample_session(1).cookie_digest));
          return progress{found->last_seen_at == noon + seconds{99}};
      }},
-    {"end_session", [](sqlite_store& store) { return settle(store.end_session(sample_session(1).cookie_digest)); },
+    {"end_session", [](sqlite_store& store) { return settle(store.end_sessions(sample_session(1).cookie_digest)); },
      [](sqlite_store& store) {
          return progress{!value_of(store.find_session(sample_session(1).cookie_digest)).has_value()};
      }},
-    {"end_sessions_of", [](sqlite_store& store) { return store.end_sessions_of(user_id{7}); },
+    {"end_sessions_of", [](sqlite_store& store) { return store.end_sessions(sessions_of_user{user_id{7}}); },
      [](sqlite_store& store) {
          return all_or_nothing({!value_of(store.find_session(sample_session(1).cookie_digest)),
                                 !value_of(store.find_session(sample_session(2).cookie_digest))});
      }},
-    {"sweep_sessions", [](sqlite_store& store) { return settle(store.sweep_sessions(noon, noon + seconds{9}, 100)); },
+    {"sweep_sessions", [](sqlite_store& store) { return settle(store.sweep({.sessions = session_ends{noon, noon + seconds{9}}, .rows_max = 100})); },
      [](sqlite_store& store) {
          return all_or_nothing({!value_of(store.find_session(sample_session(1).cookie_digest)),
                                 !value_of(store.find_session(sample_session(2).cookie_digest))});
@@ -251,38 +253,38 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
 
     const auto account = sample_account();
     const auto token = value_of(store.create_personal_token(sample_personal_token("tgu_a"), 100));
-    value_of(store.find_personal_token("tgu_a"));
+    value_of(store.find_credential(personal_token_key{"tgu_a"}));
     value_of(store.personal_tokens_of(user_id{7}));
-    value_of(store.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
-    value_of(store.revoke_personal_token(token));
+    value_of(store.record_use(personal_token_key{"tgu_a"}, noon, "192.0.2.0/24"));
+    value_of(store.revoke(personal_token_revocation{token}));
     const auto hook = value_of(store.create_hook(sample_hook(account), 20));
     value_of(store.hooks_of(account));
     value_of(store.account_of_hook(account.service, hook));
-    value_of(store.replace_hook_secret(account, hook, "whsec_bmV3", noon));
+    value_of(store.change_hook(account, hook, hook_secret_replacement{"whsec_bmV3", noon}));
     value_of(store.append_event(sample_event(account), sample_seed(1), noon));
     auto leased = lease_due_at(store, noon);
     leased.push_back(lease_due_at(store, noon + seconds{60}).at(0));  // its lease had ended
     const std::vector<attempt_result> ended{completed(leased[0], delivery_outcome::retry),
                                             completed(leased[1], delivery_outcome::gone)};
     value_of(store.complete(ended, noon));
-    value_of(store.deliveries_of(account, hook, 100, {}));
-    value_of(store.attempts_of(account, hook, 100, {}));
-    value_of(store.enable_hook(account, hook, noon));
+    value_of(testing::detail::deliveries_of(store, account, hook, 100, {}));
+    value_of(testing::detail::attempts_of(store, account, hook, 100, {}));
+    value_of(store.change_hook(account, hook, hook_enabling{noon}));
     value_of(store.resend(account, leased[0].lease.delivery, noon));
     value_of(store.complete({{completed(lease_due_at(store, noon).at(0), delivery_outcome::delivered)}}, noon));
-    value_of(store.sweep_deliveries(noon + seconds{1}, 100));
+    value_of(store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 100}));
     value_of(store.append_event(sample_event(account), sample_seed(2), noon));
     value_of(store.delete_hook(account, hook));
     const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
     value_of(store.find_application("tgi_a"));
     value_of(store.applications_of(user_id{3}));
-    value_of(store.add_client_secret(user_id{3}, application, digest{}));
-    value_of(store.remove_older_secret(user_id{3}, application));
+    value_of(store.change_application(user_id{3}, application, client_secret_addition{digest{}}));
+    value_of(store.change_application(user_id{3}, application, older_secret_removal{}));
     for (const auto& reason : {std::optional{suspension::by_operator}, std::optional<suspension>{}})
-        value_of(store.set_suspension(application, reason));
-    value_of(store.update_application(user_id{3}, application, {"n", "w", "d", {}, true}));
-    value_of(store.create_owner_token({user_id{3}, application, sample_access_digest(20), sample_scopes("a"), noon, noon}));
-    value_of(store.update_application(user_id{3}, application, {"n", "w", "d", {}, false}));
+        value_of(store.change_application({}, application, suspension_change{reason}));
+    value_of(store.change_application(user_id{3}, application, application_fields{"n", "w", "d", {}, true}));
+    value_of(store.create_access_token({user_id{3}, application, sample_access_digest(20), sample_scopes("a"), noon, noon, true}));
+    value_of(store.change_application(user_id{3}, application, application_fields{"n", "w", "d", {}, false}));
     value_of(store.create_device_code(sample_device_code(1, application)));
     value_of(store.find_device_code(sample_device_code(1, application).user_digest));
     value_of(store.answer_device_code(sample_decision(1, device_code_state::approved, user_id{9})));
@@ -291,29 +293,29 @@ TEST_CASE("no statement of the store scans a table or sorts more rows than it re
     auto wider = sample_code(4, application);
     wider.scopes = sample_scopes("itemplatform");
     value_of(store.create_code(wider));
-    value_of(store.granted_scopes(user_id{7}, application));
+    value_of(granted_scopes(store, user_id{7}, application));
     for (std::uint64_t seed = 1; seed <= 2; ++seed) value_of(store.redeem_code(sample_redemption(seed, application)));
     value_of(store.redeem_code(sample_redemption(2, application)));
     value_of(store.refresh_access_token(sample_refresh(1, 11, application)));
     auto rotated = sample_refresh(1, 12, application);
     rotated.rotation = sample_rotation(1, 2);
     value_of(store.refresh_access_token(rotated));
-    value_of(store.revoke_oauth_token(application, sample_access_digest(11)));
-    value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
+    value_of(store.revoke(oauth_token_revocation{sample_access_digest(11), application}));
+    value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(1), application}));
     value_of(store.grants_of(user_id{7}));
     value_of(store.create_access_token(sample_access_token(1)));
-    value_of(store.find_access_token(sample_access_token(1).token_digest));
-    value_of(store.record_access_token_use(sample_access_token(1).token_digest, noon));
-    value_of(store.revoke_access_token(sample_access_token(1).token_digest));
-    value_of(store.sweep_expired(noon + seconds{86'400}, 100));
-    value_of(store.revoke_grant(user_id{7}, application));
+    value_of(store.find_credential(access_token_key{sample_access_token(1).token_digest}));
+    value_of(store.record_use(access_token_key{sample_access_token(1).token_digest}, noon, {}));
+    value_of(store.revoke(oauth_token_revocation{sample_access_token(1).token_digest}));
+    value_of(store.sweep({.expired_at = noon + seconds{86'400}, .rows_max = 100}));
+    value_of(store.revoke(grant_revocation{user_id{7}, application}));
     value_of(store.delete_application(user_id{3}, application));
     for (std::uint64_t seed = 1; seed <= 3; ++seed) value_of(store.create_session(sample_session(seed)));
     value_of(store.find_session(sample_session(1).cookie_digest));
     value_of(store.touch_session(sample_session(1).cookie_digest, noon));
-    value_of(store.end_session(sample_session(1).cookie_digest));
-    value_of(store.sweep_sessions(noon, noon + seconds{9}, 1));
-    value_of(store.end_sessions_of(user_id{7}));
+    value_of(store.end_sessions(sample_session(1).cookie_digest));
+    value_of(store.sweep({.sessions = session_ends{noon, noon + seconds{9}}, .rows_max = 1}));
+    value_of(store.end_sessions(sessions_of_user{user_id{7}}));
 
     std::size_t looked_at = 0;
     const auto look_at = [&](sqlite3* on) {
@@ -465,12 +467,12 @@ TEST_CASE("a credential revoked in one process is refused by others from the nex
         expect_refresh(other, sample_refresh(seed, seed + 1, first_application), refresh_result::refreshed);
         CHECK(has_token(one, seed + 1));
         switch (round) {
-            case 0: value_of(other.revoke_grant(user_id{7}, first_application)); break;
-            case 1: value_of(other.revoke_oauth_token(first_application, sample_refresh_digest(seed))); break;
+            case 0: value_of(other.revoke(grant_revocation{user_id{7}, first_application})); break;
+            case 1: value_of(other.revoke(oauth_token_revocation{sample_refresh_digest(seed), first_application})); break;
             case 2:
                 expect_redemption(other, sample_redemption(seed, first_application), redemption_result::reused);
                 break;
-            case 3: value_of(other.sweep_expired(noon + seconds{86'400}, 100)); break;
+            case 3: value_of(other.sweep({.expired_at = noon + seconds{86'400}, .rows_max = 100})); break;
             default: value_of(other.delete_application(user_id{3}, first_application));
         }
         CHECK_FALSE(has_token(one, seed));
@@ -492,13 +494,13 @@ TEST_CASE("optional writes do not wait for another process") {
         REQUIRE(change);
         CHECK(tollgate_test::eventually([&] {  // a busy machine may take longer now and then
             const auto before = std::chrono::steady_clock::now();
-            expect_error(store.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"), error_kind::unavailable);
-            expect_error(store.record_access_token_use(access.token_digest, noon), error_kind::unavailable);
+            expect_error(store.record_use(personal_token_key{"tgu_a"}, noon, "192.0.2.0/24"), error_kind::unavailable);
+            expect_error(store.record_use(access_token_key{access.token_digest}, noon, {}), error_kind::unavailable);
             return std::chrono::steady_clock::now() - before < seconds{3};
         }));
     }
-    value_of(store.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
-    value_of(store.record_access_token_use(access.token_digest, noon));
+    value_of(store.record_use(personal_token_key{"tgu_a"}, noon, "192.0.2.0/24"));
+    value_of(store.record_use(access_token_key{access.token_digest}, noon, {}));
     // Other writes wait for the usual time.
     number_pipe locked;
     child_process other{[&] {
@@ -533,7 +535,7 @@ TEST_CASE("a hook keeps its replaced secrets, up to the bound, until it is delet
     std::string last = sample_hook(sample_account()).secret;
     for (int i = 0; i < 6; ++i) {
         const auto next = "whsec_" + std::to_string(i);
-        value_of(store.replace_hook_secret(sample_account(), id, next, noon + seconds{i}));
+        value_of(store.change_hook(sample_account(), id, hook_secret_replacement{next, noon + seconds{i}}));
         expected.insert(expected.begin(), {std::exchange(last, next), noon + seconds{i}});
         expected.resize((std::min)(expected.size(), limits::previous_secrets_max));
         CHECK(secrets() == expected);

@@ -119,27 +119,27 @@ const verb verbs[] = {
          const auto hook = listed_hook(data.store, data.sending, hook_id{4});
          return all_or_nothing({data.states(data.sending, 4) == states{given_up}, hook.disabled.has_value(),
                                 hook.failing_since.has_value(),
-                                value_of(data.store.attempts_of(data.sending, hook_id{4}, 9)).size() == 1});
+                                value_of(testing::detail::attempts_of(data.store, data.sending, hook_id{4}, 9)).size() == 1});
      }},
     {"resend",
      [](populated_store& data) { return expected(data.store.resend(data.sending, data.leased->lease.delivery, noon + seconds{31})); },
      [](populated_store& data) {
          return progress{only_delivery(data.store, data.sending, hook_id{4}).next_attempt_at == noon + seconds{31}};
      }},
-    {"enable_hook", [](populated_store& data) { return expected(data.store.enable_hook(data.disabled, hook_id{3}, noon)); },
+    {"enable_hook", [](populated_store& data) { return expected(data.store.change_hook(data.disabled, hook_id{3}, hook_enabling{noon})); },
      [](populated_store& data) {
          return all_or_nothing({!listed_hook(data.store, data.disabled, hook_id{3}).disabled,
                                 data.states(data.disabled, 3) == states{waiting, given_up}});
      }},
     {"sweep_deliveries",
      [](populated_store& data) {
-         const auto swept = data.store.sweep_deliveries(noon + seconds{1}, 100);
+         const auto swept = data.store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 100});
          if (!swept) return result<void>{swept.error()};
          return expected(*swept == 2);
      },
      [](populated_store& data) {
          return all_or_nothing(
-             {data.states(data.disabled, 3).empty(), value_of(data.store.attempts_of(data.disabled, hook_id{3}, 9)).empty()});
+             {data.states(data.disabled, 3).empty(), value_of(testing::detail::attempts_of(data.store, data.disabled, hook_id{3}, 9)).empty()});
      }},
     {"delete_hook", [](populated_store& data) { return expected(data.store.delete_hook(data.disabled, hook_id{3})); },
      [](populated_store& data) { return progress{value_of(data.store.hooks_of(data.disabled)).empty()}; }},
@@ -277,7 +277,7 @@ TEST_CASE("events of another process are visible without a lease, and an empty l
     CHECK(store.changes_seen() == seen);
     CHECK(lease_due_at(store, noon).empty());
     CHECK(value_of(store.append_event(sample_event(sample_account("sitesmaker", 43)), sample_seed(1), noon)) == 0);
-    CHECK(value_of(store.sweep_deliveries(noon, 100)) == 0);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 100})) == 0);
     CHECK(store.changes_seen() == seen);
 
     for (std::uint64_t round = 0; round < 3; ++round) {
@@ -318,9 +318,9 @@ TEST_CASE("nothing remains of swept deliveries: no events or attempts") {
         value_of(store.complete(ended, noon));
         CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == 10);
         if (round == 0) {
-            CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 19)) == 19);
+            CHECK(value_of(store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 19})) == 19);
             CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == 1);
-            CHECK(value_of(store.sweep_deliveries(noon + seconds{1}, 19)) == 1);
+            CHECK(value_of(store.sweep({.deliveries_ended_before = noon + seconds{1}, .rows_max = 19})) == 1);
         } else {
             CHECK(value_of(store.delete_hook(account, one)));
             CHECK(number_in(file, "SELECT count(*) FROM tollgate_events") == 10);
@@ -369,7 +369,7 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     REQUIRE(leased.size() == 8);
     expect_completed(store, completed(leased[7], delivery_outcome::retry), completion::done);
     report(store, other, 1, noon + seconds{1});
-    value_of(store.replace_hook_secret(account, busy, "whsec_x", noon + seconds{60}));
+    value_of(store.change_hook(account, busy, hook_secret_replacement{"whsec_x", noon + seconds{60}}));
     CHECK(value_of(store.delete_hook(account, busy)));
     CHECK(rows() == 4502 - 7 - 1000);
     CHECK(value_of(store.hooks_of(account)).empty());
@@ -378,7 +378,7 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     CHECK(number_in(file, "SELECT count(*) FROM tollgate_hooks WHERE secret = ''") == 1);
     CHECK(number_in(file, "SELECT count(*) FROM tollgate_hook_secrets") == 0);
     CHECK(deliveries(store, account, busy).empty());
-    CHECK(value_of(store.attempts_of(account, busy, 10)).empty());
+    CHECK(value_of(testing::detail::attempts_of(store, account, busy, 10)).empty());
     CHECK(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 0);
     for (const due_delivery& each : leased) {
         CHECK_FALSE(value_of(store.resend(account, each.lease.delivery, noon)));
@@ -386,16 +386,16 @@ TEST_CASE("a deleted hook with a large backlog on disk is removed at once, and i
     }
     terms.now += seconds{1};
     CHECK(due_hook_ids(store, terms.now) == std::vector{other_hook});
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
     CHECK(rows() == 4502 - 7 - 2000);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
     const auto due = lease_due(store, terms);
     REQUIRE(due.size() == 1);
     CHECK(due[0].hook == other_hook);
     expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) < 1000);
-    CHECK(value_of(store.sweep_deliveries(noon, 1000)) == 0);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) < 1000);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 0);
     CHECK(lease_due_at(store, noon + seconds{600}).empty());
     CHECK_FALSE(value_of(store.due_hooks(noon + seconds{600}, 10)).next_at);
     CHECK(rows() == 1);
@@ -465,9 +465,9 @@ TEST_CASE_METHOD(store_with_backlog, "a backlog on disk is held and released in 
     REQUIRE(file.run("CREATE TABLE released (while_disabled INTEGER)"));
     REQUIRE(file.run("CREATE TRIGGER releases AFTER UPDATE OF state ON tollgate_deliveries BEGIN INSERT INTO released "
                      "SELECT disabled_at IS NOT NULL FROM tollgate_hooks WHERE id = new.hook; END"));
-    CHECK_FALSE(value_of(store.enable_hook(sample_account("sitesmaker", 43), hook, noon)));
+    CHECK_FALSE(value_of(store.change_hook(sample_account("sitesmaker", 43), hook, hook_enabling{noon})));
     CHECK(count() == 2499);
-    CHECK(value_of(store.enable_hook(account, hook, noon)));
+    CHECK(value_of(store.change_hook(account, hook, hook_enabling{noon})));
     CHECK(number_in(file, "SELECT count(*) FROM released WHERE while_disabled") == 2499);
     CHECK(number_in(file, "SELECT count(*) FROM released") == 2499);
     CHECK(count() == 0);
@@ -487,7 +487,7 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were no
 
     // If it is not enabled in the last step, what the others have released is held again.
     REQUIRE(file.run("CREATE TRIGGER stops BEFORE UPDATE OF disabled_at ON tollgate_hooks BEGIN SELECT RAISE (ABORT, 'stopped'); END"));
-    CHECK_FALSE(store.enable_hook(account, hook, noon));
+    CHECK_FALSE(store.change_hook(account, hook, hook_enabling{noon}));
     CHECK(fresh() == 2499);
     CHECK(due_hook_ids(store, noon + seconds{59}).empty());
     auto later = sample_terms(noon + seconds{60});
@@ -496,7 +496,7 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries of a disabled hook that were no
     CHECK(number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") >= 2000);
 
     REQUIRE(file.run("DROP TRIGGER stops"));
-    CHECK(value_of(store.enable_hook(account, hook, later.now)));
+    CHECK(value_of(store.change_hook(account, hook, hook_enabling{later.now})));
     CHECK(fresh() == 2499);
     CHECK_FALSE(lease_due(store, later).empty());
 }
@@ -507,12 +507,12 @@ TEST_CASE_METHOD(store_with_backlog, "a call without enough time to enable a hoo
 
     const auto now = noon + seconds{5};
     for (const std::int64_t released : {1000, 2000}) {
-        expect_error(hurried.enable_hook(account, hook, now), error_kind::unavailable);
+        expect_error(hurried.change_hook(account, hook, hook_enabling{now}), error_kind::unavailable);
         CHECK(number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL") == released);
         CHECK(listed_hook(store, account, hook).disabled);
         CHECK(due_hook_ids(store, now).empty());
     }
-    CHECK(value_of(hurried.enable_hook(account, hook, now + seconds{1})));
+    CHECK(value_of(hurried.change_hook(account, hook, hook_enabling{now + seconds{1}})));
     CHECK_FALSE(listed_hook(store, account, hook).disabled);
     CHECK(number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE due_at IS NOT NULL AND attempts_made = 0") == 2499);
     CHECK(due_hook_ids(store, now + seconds{1}) == std::vector{hook});
@@ -523,12 +523,12 @@ TEST_CASE_METHOD(store_with_backlog, "deliveries that are held again while a hoo
     sqlite_store hurried = without_waits();
 
     const auto now = noon + seconds{5};
-    for (int calls = 0; calls < 2; ++calls) expect_error(hurried.enable_hook(account, hook, now), error_kind::unavailable);
+    for (int calls = 0; calls < 2; ++calls) expect_error(hurried.change_hook(account, hook, hook_enabling{now}), error_kind::unavailable);
     one.now = now + std::chrono::minutes{1};
     CHECK(lease_due(store, one).empty());
     CHECK(number_in(file, "SELECT count(*) FROM tollgate_deliveries WHERE state = 'held'") == 1499);
 
-    CHECK(value_of(store.enable_hook(account, hook, one.now)));
+    CHECK(value_of(store.change_hook(account, hook, hook_enabling{one.now})));
     auto all = sample_terms(one.now);
     all.deliveries_max = all.host_leases_max = 2500;
     std::vector<delivery_id> sent;

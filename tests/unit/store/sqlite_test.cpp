@@ -162,9 +162,9 @@ TEST_CASE("a SQLite store can be moved and move-assigned") {
     sqlite_store store{files.next()};
     value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     sqlite_store moved{std::move(store)};
-    CHECK(value_of(moved.find_personal_token("tgu_a")));
+    CHECK(value_of(moved.find_credential(personal_token_key{"tgu_a"})));
     moved = sqlite_store{files.next()};
-    CHECK_FALSE(value_of(moved.find_personal_token("tgu_a")));
+    CHECK_FALSE(value_of(moved.find_credential(personal_token_key{"tgu_a"})));
 }
 
 TEST_CASE("two stores on one file see each other's changes in the next call") {
@@ -173,17 +173,17 @@ TEST_CASE("two stores on one file see each other's changes in the next call") {
     const auto token = sample_personal_token("tgu_a");
     const auto access = sample_access_token(1);
     for (int round = 0; round < 5; ++round) {
-        CHECK_FALSE(value_of(one.find_personal_token("tgu_a")));
+        CHECK_FALSE(value_of(one.find_credential(personal_token_key{"tgu_a"})));
         const auto id = value_of(other.create_personal_token(token, tokens_max));
-        CHECK(value_of(one.find_personal_token("tgu_a")));
-        CHECK(value_of(one.revoke_personal_token(id)));
-        CHECK_FALSE(value_of(other.find_personal_token("tgu_a")));
+        CHECK(value_of(one.find_credential(personal_token_key{"tgu_a"})));
+        CHECK(value_of(one.revoke(personal_token_revocation{id})));
+        CHECK_FALSE(value_of(other.find_credential(personal_token_key{"tgu_a"})));
 
-        CHECK_FALSE(value_of(one.find_access_token(access.token_digest)));
+        CHECK_FALSE(value_of(one.find_credential(access_token_key{access.token_digest})));
         value_of(other.create_access_token(access));
-        CHECK(value_of(one.find_access_token(access.token_digest)));
-        CHECK(value_of(one.revoke_access_token(access.token_digest)));
-        CHECK_FALSE(value_of(other.find_access_token(access.token_digest)));
+        CHECK(value_of(one.find_credential(access_token_key{access.token_digest})));
+        CHECK(value_of(one.revoke(oauth_token_revocation{access.token_digest})));
+        CHECK_FALSE(value_of(other.find_credential(access_token_key{access.token_digest})));
     }
 }
 
@@ -193,23 +193,23 @@ TEST_CASE("cached rows equal stored rows, and are invalid after any commit") {
     const auto access = sample_access_token(1);
     value_of(other.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     value_of(other.create_access_token(access));
-    CHECK(one.cached_personal_token("tgu_a").is_unknown());
-    CHECK(one.cached_access_token(access.token_digest).is_unknown());
+    CHECK(one.cached_credential(personal_token_key{"tgu_a"}).is_unknown());
+    CHECK(one.cached_credential(access_token_key{access.token_digest}).is_unknown());
     for (int round = 0; round < 3; ++round) {
-        value_of(one.find_personal_token("tgu_a"));
-        value_of(one.find_personal_token("tgu_b"));
-        value_of(one.find_access_token(access.token_digest));
-        REQUIRE(one.cached_personal_token("tgu_a").is_hit());
-        CHECK(one.cached_personal_token("tgu_a")->user == user_id{7});
-        REQUIRE(one.cached_personal_token("tgu_b").is_miss());
-        REQUIRE(one.cached_access_token(access.token_digest).is_hit());
-        CHECK(one.cached_access_token(access.token_digest)->expires_at == access.expires_at);
+        value_of(one.find_credential(personal_token_key{"tgu_a"}));
+        value_of(one.find_credential(personal_token_key{"tgu_b"}));
+        value_of(one.find_credential(access_token_key{access.token_digest}));
+        REQUIRE(one.cached_credential(personal_token_key{"tgu_a"}).is_hit());
+        CHECK(one.cached_credential(personal_token_key{"tgu_a"})->user == user_id{7});
+        REQUIRE(one.cached_credential(personal_token_key{"tgu_b"}).is_miss());
+        REQUIRE(one.cached_credential(access_token_key{access.token_digest}).is_hit());
+        CHECK(one.cached_credential(access_token_key{access.token_digest})->expires_at == access.expires_at);
         value_of(other.create_hook(sample_hook(sample_account()), 100));
-        CHECK(one.cached_personal_token("tgu_a").is_unknown());
-        CHECK(one.cached_personal_token("tgu_b").is_unknown());
-        CHECK(one.cached_access_token(access.token_digest).is_unknown());
+        CHECK(one.cached_credential(personal_token_key{"tgu_a"}).is_unknown());
+        CHECK(one.cached_credential(personal_token_key{"tgu_b"}).is_unknown());
+        CHECK(one.cached_credential(access_token_key{access.token_digest}).is_unknown());
     }
-    CHECK(one.cached_personal_token(std::string(999, 'x')).is_unknown());
+    CHECK(one.cached_credential(personal_token_key{std::string(999, 'x')}).is_unknown());
 }
 
 TEST_CASE("processes that open one new store at once all succeed, and no row is lost") {
@@ -287,17 +287,17 @@ TEST_CASE("when the disk fails at the nth change, each verb is done or not, repo
     const auto each = GENERATE(
         verb{"create_personal_token",
              [](sqlite_store& store) { return settle(store.create_personal_token(sample_personal_token("tgu_new"), tokens_max)); },
-             [](sqlite_store& store) { return value_of(store.find_personal_token("tgu_new")).has_value(); }},
-        verb{"revoke_personal_token", [](sqlite_store& store) { return settle(store.revoke_personal_token(token_id{1})); },
-             [](sqlite_store& store) { return !value_of(store.find_personal_token("tgu_old")).has_value(); }},
-        verb{"create_access_token", [](sqlite_store& store) { return store.create_access_token(sample_access_token(2)); },
+             [](sqlite_store& store) { return value_of(store.find_credential(personal_token_key{"tgu_new"})).has_value(); }},
+        verb{"revoke_personal_token", [](sqlite_store& store) { return settle(store.revoke(personal_token_revocation{token_id{1}})); },
+             [](sqlite_store& store) { return !value_of(store.find_credential(personal_token_key{"tgu_old"})).has_value(); }},
+        verb{"create_access_token", [](sqlite_store& store) { return settle(store.create_access_token(sample_access_token(2))); },
              [](sqlite_store& store) {
-                 return value_of(store.find_access_token(sample_access_token(2).token_digest)).has_value();
+                 return value_of(store.find_credential(access_token_key{sample_access_token(2).token_digest})).has_value();
              }},
         verb{"revoke_access_token",
-             [](sqlite_store& store) { return settle(store.revoke_access_token(sample_access_token(1).token_digest)); },
+             [](sqlite_store& store) { return settle(store.revoke(oauth_token_revocation{sample_access_token(1).token_digest})); },
              [](sqlite_store& store) {
-                 return !value_of(store.find_access_token(sample_access_token(1).token_digest)).has_value();
+                 return !value_of(store.find_credential(access_token_key{sample_access_token(1).token_digest})).has_value();
              }},
         verb{"create_hook", [](sqlite_store& store) { return settle(store.create_hook(sample_hook(sample_account()), 20)); },
              [](sqlite_store& store) { return value_of(store.hooks_of(sample_account())).size() == 2; }},
@@ -395,7 +395,7 @@ TEST_CASE("a damaged file is reported by every verb that reads the damaged part"
     check_damage(opened);
     if (opened) {
         check_damage(opened->hooks_of(sample_account()));
-        check_damage(opened->find_personal_token("tgu_a"));
+        check_damage(opened->find_credential(personal_token_key{"tgu_a"}));
         check_damage(opened->create_hook(sample_hook(sample_account()), 20));
         check_damage(opened->create_personal_token(sample_personal_token("tgu_b"), tokens_max));
     }
@@ -408,7 +408,7 @@ TEST_CASE("a row of an unexpected type is an error") {
     value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
     auto other = *sqlite::database::open(files.last());
     REQUIRE(other.run("UPDATE tollgate_personal_tokens SET scopes = 'a' || char(9) || 'b'"));
-    const auto found = store.find_personal_token("tgu_a");
+    const auto found = store.find_credential(personal_token_key{"tgu_a"});
     REQUIRE_FALSE(found);
     CHECK(found.error().kind == error_kind::internal);
     CHECK_FALSE(other.run("UPDATE tollgate_personal_tokens SET secret_digest = x'00'"));
@@ -478,13 +478,13 @@ TEST_CASE("a store of version 1 is migrated and keeps its data") {
         REQUIRE(database.run("INSERT INTO tollgate_access_tokens VALUES (?, 7, 3, 'sitesmaker', 1, 2)", access.token_digest));
     }
     sqlite_store store{path};
-    const auto found = value_of(store.find_personal_token("tgu_a"));
+    const auto found = value_of(store.find_credential(personal_token_key{"tgu_a"}));
     REQUIRE(found);
     CHECK(found->secret_digest == personal.secret_digest);
     const auto listed = value_of(store.personal_tokens_of(user_id{7}));
     REQUIRE(listed.size() == 1);
     CHECK(listed[0].last_used_at == from_unix_milliseconds(6));
-    const auto granted = value_of(store.find_access_token(access.token_digest));
+    const auto granted = value_of(store.find_credential(access_token_key{access.token_digest}));
     REQUIRE(granted);
     CHECK(granted->application == application_id{3});
     CHECK(granted->expires_at == from_unix_milliseconds(2));
@@ -493,15 +493,15 @@ TEST_CASE("a store of version 1 is migrated and keeps its data") {
     REQUIRE(hooks.size() == 1);
     CHECK(hooks[0].source == hook_source::manual);
     value_of(store.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
-    CHECK(value_of(store.replace_hook_secret(sample_account(), hooks[0].id, "whsec_y", noon)));
+    CHECK(value_of(store.change_hook(sample_account(), hooks[0].id, hook_secret_replacement{"whsec_y", noon})));
 
     // A new application's id is not used by any older token: deleting the application removes no token of another one.
     const auto application = value_of(store.create_application(sample_application("tgi_a"), 100));
     CHECK(application.value() > 3);
     CHECK(value_of(store.delete_application(user_id{3}, application)));
-    CHECK(value_of(store.find_access_token(access.token_digest)));
-    CHECK_FALSE(value_of(store.revoke_grant(user_id{7}, application_id{3})));
-    CHECK_FALSE(value_of(store.find_access_token(access.token_digest)));
+    CHECK(value_of(store.find_credential(access_token_key{access.token_digest})));
+    CHECK_FALSE(value_of(store.revoke(grant_revocation{user_id{7}, application_id{3}})));
+    CHECK_FALSE(value_of(store.find_credential(access_token_key{access.token_digest})));
 }
 
 TEST_CASE("a store of version 1 with the largest application ids can still create one") {
@@ -516,7 +516,7 @@ TEST_CASE("a store of version 1 with the largest application ids can still creat
     }
     sqlite_store store{path};
     value_of(store.create_application(sample_application("tgi_a"), 100));
-    CHECK(value_of(store.find_access_token(access.token_digest)));
+    CHECK(value_of(store.find_credential(access_token_key{access.token_digest})));
 }
 
 TEST_CASE("a store waits for another writing process, and reports when that takes too long") {
@@ -555,8 +555,8 @@ TEST_CASE("a SQLite store returns the owner with the credential") {
         REQUIRE(store.create_access_token({user, app, digest_of(name), {}, now, now + std::chrono::hours{1}}));
     }
     const auto owners_of = [&](const std::string& name) {
-        const auto personal = value_of(store.find_personal_token(name));
-        const auto access = value_of(store.find_access_token(digest_of(name)));
+        const auto personal = value_of(store.find_credential(personal_token_key{name}));
+        const auto access = value_of(store.find_credential(access_token_key{digest_of(name)}));
         REQUIRE(personal);
         REQUIRE(access);
         CHECK(personal->owner == access->owner);
@@ -575,8 +575,8 @@ TEST_CASE("a SQLite store returns the owner with the credential") {
     set("UPDATE users SET balance = NULL");
     CHECK(owners_of("tgu_1") == known_user{});
     set("UPDATE users SET balance = 'much'");
-    expect_error(store.find_personal_token("tgu_1"), error_kind::internal);
-    expect_error(store.find_access_token(digest_of("tgu_1")), error_kind::internal);
+    expect_error(store.find_credential(personal_token_key{"tgu_1"}), error_kind::internal);
+    expect_error(store.find_credential(access_token_key{digest_of("tgu_1")}), error_kind::internal);
     CHECK(sqlite_store::open(path, settings));  // it concerns that user only
     set("DELETE FROM users");
     CHECK_FALSE(owners_of("tgu_1"));

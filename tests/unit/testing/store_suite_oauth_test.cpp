@@ -118,6 +118,9 @@ enum class defect {
     checks_before_answering,
     loses_device_codes,
     loses_answers_to_devices,
+    takes_a_repeated_redemption_for_reuse,
+    takes_a_repeated_refresh_for_reuse,
+    forgets_the_older_secret_when_repeated,
 };
 
 /// The memory store with one defect.
@@ -126,9 +129,7 @@ public:
     explicit adapter(defect defect, std::shared_ptr<memory_store> inner = std::make_shared<memory_store>())
         : defect_{defect}, stored_{std::move(inner)} {}
 
-    result<std::optional<token_credential>> find_personal_token(std::string_view username) {
-        return inner_.find_personal_token(username);
-    }
+    result<std::optional<token_credential>> find_credential(const credential_key& key) { return inner_.find_credential(key); }
     result<token_id> create_personal_token(const new_personal_token& token, std::size_t max) {
         return inner_.create_personal_token(token, max);
     }
@@ -136,20 +137,17 @@ public:
     result<bool> renew_personal_token(user_id user, token_id id, const personal_token_renewal& renewed) {
         return inner_.renew_personal_token(user, id, renewed);
     }
-    result<bool> revoke_personal_token(token_id id) { return inner_.revoke_personal_token(id); }
-    result<std::optional<token_credential>> find_access_token(const digest& token) {
-        return inner_.find_access_token(token);
+    result<bool> create_access_token(new_access_token token) {
+        if (!token.for_owner) return inner_.create_access_token(token);
+        const resumed application{*this, token.application, defect::creates_owner_tokens_for_suspended_applications};
+        if (is(defect::creates_owner_tokens_for_any_user)) token.user = user_id{3};
+        if (is(defect::ignores_the_end_of_owner_tokens)) token.expires_at = token.created_at + seconds{3600};
+        return inner_.create_access_token(token);
     }
-    result<void> create_access_token(const new_access_token& token) { return inner_.create_access_token(token); }
-    result<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
-    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
-        return inner_.record_personal_token_use(username, now, from);
-    }
-    result<void> record_access_token_use(const digest& token, instant now) {
-        const auto found = *inner_.find_access_token(token);
-        auto done = inner_.record_access_token_use(token, now);
-        if (!found || !is(defect::does_not_record_use_of_grants)) return done;
-        grants_seen_ = true;
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) {
+        const auto found = *inner_.find_credential(key);
+        auto done = inner_.record_use(key, now, from);
+        if (found && found->application && is(defect::does_not_record_use_of_grants)) grants_seen_ = true;
         return done;
     }
 
@@ -163,19 +161,27 @@ public:
         return inner_.find_application(client_id);
     }
     result<std::vector<application>> applications_of(user_id owner) { return inner_.applications_of(owner); }
-    result<bool> update_application(user_id owner, application_id id, application_change changed) {
-        if (is(defect::sorts_redirect_urls)) std::sort(changed.redirect_urls.begin(), changed.redirect_urls.end());
-        if (is(defect::keeps_owner_tokens)) changed.acts_for_owner = true;
-        return inner_.update_application(owner, id, changed);
-    }
-    result<bool> add_client_secret(user_id owner, application_id id, const digest& secret, std::optional<digest> replaced) {
-        if (is(defect::any_user_adds_a_secret)) owner = user_id{3};
-        if (is(defect::ignores_the_replaced_secret)) replaced.reset();
-        auto done = inner_.add_client_secret(owner, id, secret, replaced);
-        if (is(defect::keeps_one_secret)) static_cast<void>(inner_.remove_older_secret(owner, id));
+    result<bool> change_application(std::optional<user_id> changed_by, application_id id, application_change change) {
+        if (auto* const fields = std::get_if<application_fields>(&change)) {
+            if (is(defect::sorts_redirect_urls)) std::sort(fields->redirect_urls.begin(), fields->redirect_urls.end());
+            if (is(defect::keeps_owner_tokens)) fields->acts_for_owner = true;
+        }
+        if (auto* const suspension = std::get_if<suspension_change>(&change)) {
+            if (suspension->suspended && is(defect::forgets_why_it_suspended)) suspension->suspended = tollgate::suspension::by_operator;
+            return keeping_tokens_of(id, defect::keeps_tokens_of_suspended_applications,
+                                     [&] { return inner_.change_application(changed_by, id, change); });
+        }
+        auto* const added = std::get_if<client_secret_addition>(&change);
+        if (added != nullptr && is(defect::any_user_adds_a_secret)) changed_by = user_id{3};
+        if (added != nullptr && is(defect::ignores_the_replaced_secret)) added->replaced.reset();
+        if (added != nullptr && is(defect::forgets_the_older_secret_when_repeated) &&
+            (*inner_.find_application("tgi_a"))->secret_digest == added->secret_digest)
+            static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
+        auto done = inner_.change_application(changed_by, id, change);
+        if (added != nullptr && is(defect::keeps_one_secret))
+            static_cast<void>(inner_.change_application(changed_by, id, older_secret_removal{}));
         return done;
     }
-    result<bool> remove_older_secret(user_id owner, application_id id) { return inner_.remove_older_secret(owner, id); }
     result<std::optional<oauth_token>> find_oauth_token(const digest& token) {
         auto found = inner_.find_oauth_token(token);
         if (found && *found && is(defect::does_not_find_refresh_tokens) && (*found)->is_refresh_token) found->reset();
@@ -186,12 +192,6 @@ public:
         if (found && *found && is(defect::keeps_the_first_end_of_refresh_tokens) && first_ends_.contains(token.bytes()))
             (*found)->expires_at = first_ends_.at(token.bytes());
         return found;
-    }
-    result<bool> create_owner_token(new_access_token token) {
-        const resumed application{*this, token.application, defect::creates_owner_tokens_for_suspended_applications};
-        if (is(defect::creates_owner_tokens_for_any_user)) token.user = user_id{3};
-        if (is(defect::ignores_the_end_of_owner_tokens)) token.expires_at = token.created_at + seconds{3600};
-        return inner_.create_owner_token(token);
     }
     result<void> create_device_code(const new_device_code& token) {
         note_time(token.created_at);
@@ -224,7 +224,7 @@ public:
         if (is(defect::checks_before_answering) && was_pending) (*done)->is_new = true;
         if (is(defect::answers_device_codes_twice)) (*done)->is_new = true;
         if (is(defect::returns_the_last_user_who_answered)) (*done)->user = decision.user;
-        if (is(defect::approves_without_a_code)) static_cast<void>(inner_.revoke_grant(decision.user, found->application));
+        if (is(defect::approves_without_a_code)) static_cast<void>(inner_.revoke(grant_revocation{decision.user, found->application}));
         if (is(defect::grants_what_was_denied)) static_cast<void>(inner_.create_code(code_of(*found, decision)));
         return done;
     }
@@ -232,14 +232,6 @@ public:
         if (is(defect::any_user_deletes)) owner = user_id{3};
         return keeping_tokens_of(id, defect::keeps_tokens_of_deleted_applications,
                                  [&] { return inner_.delete_application(owner, id); });
-    }
-    result<bool> set_suspension(application_id id, std::optional<suspension> reason) {
-        if (reason && is(defect::forgets_why_it_suspended)) reason = suspension::by_operator;
-        return keeping_tokens_of(id, defect::keeps_tokens_of_suspended_applications, [&] { return inner_.set_suspension(id, reason); });
-    }
-
-    result<std::optional<scope_set>> granted_scopes(user_id user, application_id application) {
-        return inner_.granted_scopes(user, application);
     }
     result<code_result> create_code(new_authorization_code code) {
         const resumed application{*this, code.application, defect::creates_codes_for_suspended_applications};
@@ -256,9 +248,9 @@ public:
             if (is_over && is(defect::recreates_codes_with_the_first_challenge)) code.code_challenge = first.code_challenge;
         }
         if (is(defect::replaces_granted_scopes)) {
-            const auto before = *inner_.granted_scopes(code.user, code.application);
+            const auto before = *testing::detail::granted_scopes(inner_, code.user, code.application);
             if (before && before->text() != code.scopes.text() && before->text() == "b a")
-                static_cast<void>(inner_.revoke_grant(code.user, code.application));
+                static_cast<void>(inner_.revoke(grant_revocation{code.user, code.application}));
         }
         auto done = inner_.create_code(code);
         if (done && *done == code_result::created) {
@@ -274,6 +266,9 @@ public:
         using enum redemption_result;
         redemption.now = note_time(redemption.now);
         if (is(defect::has_no_grace_period_for_codes)) redemption.grace = seconds{0};
+        if (is(defect::takes_a_repeated_redemption_for_reuse))
+            if (const std::scoped_lock lock{mutex_}; first_ends_.contains(redemption.tokens.refresh_digest.bytes()))
+                redemption.tokens = testing::sample_tokens(999);
         const resumed application{*this, redemption.application, defect::redeems_codes_of_suspended_applications};
         if (is(defect::ends_approved_device_codes_with_their_requests))
             if (const auto request = *inner_.find_device_code(redemption.code_digest); request && request->expires_at <= redemption.now)
@@ -282,9 +277,9 @@ public:
         if (is(defect::ignores_the_redirect_uri)) redemption.redirect_uri.reset();
         if (is(defect::requires_a_redirect_uri) && !redemption.redirect_uri) return redeemed_code{redirect_mismatch, {}, {}};
         if (is(defect::ignores_the_client)) redemption.application = application_id{1};
-        const auto before = *inner_.granted_scopes(user_id{7}, redemption.application);
+        const auto before = *testing::detail::granted_scopes(inner_, user_id{7}, redemption.application);
         const auto revoked = is(defect::reuse_revokes_nothing)
-                              ? *inner_.find_access_token(testing::sample_access_digest(1))
+                              ? *inner_.find_credential(access_token_key{testing::sample_access_digest(1)})
                               : std::nullopt;
         auto outcome = inner_.redeem_code(redemption);
         if (!outcome) return outcome;
@@ -301,13 +296,13 @@ public:
             static_cast<void>(inner_.create_access_token({revoked->user, *revoked->application, revoked->secret_digest,
                                                           revoked->scopes, testing::noon, *revoked->expires_at}));
         if (is(defect::reuse_revokes_the_whole_grant) && outcome->result == reused)
-            static_cast<void>(inner_.revoke_grant(user_id{7}, redemption.application));
+            static_cast<void>(inner_.revoke(grant_revocation{user_id{7}, redemption.application}));
         if (is(defect::accepts_a_verifier_without_challenge) && outcome->result == verifier_mismatch && redemption.code_challenge) {
             redemption.code_challenge.reset();
             return inner_.redeem_code(redemption);
         }
         if (is(defect::revokes_on_a_mismatch) && (outcome->result == redirect_mismatch || outcome->result == verifier_mismatch))
-            static_cast<void>(inner_.revoke_grant(user_id{7}, redemption.application));
+            static_cast<void>(inner_.revoke(grant_revocation{user_id{7}, redemption.application}));
         return outcome;
     }
     result<refreshed_token> refresh_access_token(token_refresh refresh) {
@@ -320,6 +315,9 @@ public:
             refresh.narrowed.reset(), refresh.covering = {};
         if (is(defect::compares_scopes_by_name) && refresh.narrowed) refresh.covering = *refresh.narrowed;
         if (is(defect::does_not_rotate)) refresh.rotation.reset();
+        if (is(defect::takes_a_repeated_refresh_for_reuse))
+            if (const std::scoped_lock lock{mutex_}; refreshed_.contains(refresh.access_digest.bytes()))
+                refresh.access_digest = testing::sample_access_digest(999);
         if (is(defect::has_no_grace_period) && refresh.rotation) refresh.rotation->grace = seconds{0};
         if (is(defect::has_a_longer_grace_period) && refresh.rotation) refresh.rotation->grace += seconds{1};
         if (is(defect::narrows_the_successor)) {
@@ -339,26 +337,31 @@ public:
         if (outcome && is(defect::does_not_detect_reuse) && outcome->result == reused) return refreshed_token{};
         if (!outcome || outcome->result != refreshed) return outcome;
         if (is(defect::rotates_refresh_tokens))
-            static_cast<void>(inner_.revoke_oauth_token(refresh.application, refresh.refresh_digest));
+            static_cast<void>(inner_.revoke(oauth_token_revocation{refresh.refresh_digest, refresh.application}));
         if (is(defect::narrows_scopes_permanently)) {
             if (narrowed_ && !refresh.narrowed) outcome->scopes = *narrowed_;
             if (refresh.narrowed) narrowed_ = *refresh.narrowed;
         }
         return outcome;
     }
-    result<void> revoke_oauth_token(application_id application, const digest& token) {
-        if (is(defect::revokes_for_other_clients)) {
-            static_cast<void>(inner_.revoke_oauth_token(application_id{1}, token));
-            return inner_.revoke_oauth_token(application_id{2}, token);
+    result<bool> revoke(const revocation& revoked) {
+        if (const auto* const given = std::get_if<grant_revocation>(&revoked)) {
+            auto done = inner_.revoke(revoked);
+            if (done && *done && is(defect::keeps_codes_of_revoked_grants))
+                static_cast<void>(inner_.create_code(testing::sample_code(4, given->application, given->user)));
+            return done;
         }
-        const auto revoked =
-            is(defect::keeps_access_tokens_of_revoked_refresh_tokens) && token == testing::sample_refresh_digest(1)
-                ? *inner_.find_access_token(testing::sample_access_digest(1))
+        const auto* const token = std::get_if<oauth_token_revocation>(&revoked);
+        if (token == nullptr) return inner_.revoke(revoked);
+        if (is(defect::revokes_for_other_clients)) return inner_.revoke(oauth_token_revocation{token->token_digest});
+        const auto kept =
+            is(defect::keeps_access_tokens_of_revoked_refresh_tokens) && token->token_digest == testing::sample_refresh_digest(1)
+                ? *inner_.find_credential(access_token_key{testing::sample_access_digest(1)})
                 : std::nullopt;
-        auto done = inner_.revoke_oauth_token(application, token);
-        if (revoked)
-            static_cast<void>(inner_.create_access_token({revoked->user, *revoked->application, revoked->secret_digest,
-                                                          revoked->scopes, testing::noon, *revoked->expires_at}));
+        auto done = inner_.revoke(revoked);
+        if (kept)
+            static_cast<void>(inner_.create_access_token(
+                {kept->user, *kept->application, kept->secret_digest, kept->scopes, testing::noon, *kept->expires_at}));
         return done;
     }
     result<std::vector<grant>> grants_of(user_id user) {
@@ -372,19 +375,22 @@ public:
             for (grant& each : *found) each.last_used_at.reset();
         return found;
     }
-    result<bool> revoke_grant(user_id user, application_id application) {
-        auto done = inner_.revoke_grant(user, application);
-        if (done && *done && is(defect::keeps_codes_of_revoked_grants))
-            static_cast<void>(inner_.create_code(testing::sample_code(4, application, user)));
-        return done;
-    }
-    result<std::size_t> sweep_expired(instant now, std::size_t rows_max) {
+    result<std::size_t> sweep(sweep_request request) {
+        if (request.sessions) {
+            auto& [created_before, seen_before] = *request.sessions;
+            if (is(defect::sweeps_sessions_from_far_ahead) && created_before < testing::noon - std::chrono::days{20})
+                created_before = testing::noon + std::chrono::days{1};
+            if (is(defect::sweeps_used_sessions)) seen_before += milliseconds{1};
+            if (is(defect::sweeps_with_swapped_times)) std::swap(created_before, seen_before);
+        }
+        if (!request.expired_at) return inner_.sweep(request);
+        instant& now = *request.expired_at;
         if (is(defect::sweeps_what_ends_far_ahead) && now < testing::noon) now += 2 * std::chrono::days{30};
         if (is(defect::sweeps_too_early)) now += milliseconds{1};
-        if (is(defect::sweeps_too_much)) rows_max *= 10;
+        if (is(defect::sweeps_too_much)) request.rows_max *= 10;
         if (is(defect::forgets_expired_device_codes)) now += seconds{limits::expired_device_code_seconds};
         if (is(defect::sweeps_spent_codes_early)) now += seconds{limits::spent_code_seconds};
-        return inner_.sweep_expired(now, rows_max);
+        return inner_.sweep(request);
     }
 
     result<void> create_session(const stored_session& session) { return inner_.create_session(session); }
@@ -400,26 +406,17 @@ public:
         }
         return inner_.touch_session(cookie, now);
     }
-    result<bool> end_session(const digest& cookie) { return inner_.end_session(cookie); }
     result<std::vector<stored_session>> sessions_of(user_id user) {
         auto listed = inner_.sessions_of(user);
         if (is(defect::lists_sessions_by_creation)) std::reverse(listed->begin(), listed->end());
         return listed;
     }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& except) {
-        if (is(defect::ends_the_excepted_session)) return inner_.end_sessions_of(user);
-        if (is(defect::ends_only_one_session)) {
-            static_cast<void>(inner_.end_session(testing::sample_session(1).cookie_digest));
-            return {};
+    result<bool> end_sessions(session_selection ended) {
+        if (auto* const of = std::get_if<sessions_of_user>(&ended)) {
+            if (is(defect::ends_the_excepted_session)) of->except.reset();
+            if (is(defect::ends_only_one_session)) ended = testing::sample_session(1).cookie_digest;
         }
-        return inner_.end_sessions_of(user, except);
-    }
-    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
-        if (is(defect::sweeps_sessions_from_far_ahead) && created_before < testing::noon - std::chrono::days{20})
-            created_before = testing::noon + std::chrono::days{1};
-        if (is(defect::sweeps_used_sessions)) seen_before += milliseconds{1};
-        if (is(defect::sweeps_with_swapped_times)) std::swap(created_before, seen_before);
-        return inner_.sweep_sessions(created_before, seen_before, rows_max);
+        return inner_.end_sessions(ended);
     }
 
 private:
@@ -438,7 +435,7 @@ private:
         std::vector<std::pair<digest, token_credential>> live_tokens;
         if (is(keeping))
             for (std::uint64_t seed = 0; seed < 100; ++seed)
-                if (const auto found = *inner_.find_access_token(testing::sample_access_digest(seed)))
+                if (const auto found = *inner_.find_credential(access_token_key{testing::sample_access_digest(seed)}))
                     if (found->application == id) live_tokens.emplace_back(testing::sample_access_digest(seed), *found);
         auto done = verb();
         for (const auto& [token, row] : live_tokens)
@@ -454,12 +451,12 @@ private:
             if (!store.is(resuming)) return;
             for (const char* client_id : {"tgi_a", "tgi_b"})
                 if (const auto found = *store.inner_.find_application(client_id); found && found->id == id) reason_ = found->suspended;
-            if (reason_) static_cast<void>(store.inner_.set_suspension(id, std::nullopt));
+            if (reason_) static_cast<void>(store.inner_.change_application({}, id, suspension_change{std::nullopt}));
         }
         resumed(const resumed&) = delete;
         resumed& operator=(const resumed&) = delete;
         ~resumed() {
-            if (reason_) static_cast<void>(store_.inner_.set_suspension(id_, reason_));
+            if (reason_) static_cast<void>(store_.inner_.change_application({}, id_, suspension_change{reason_}));
         }
 
     private:
@@ -491,12 +488,9 @@ struct sessions_alone {
     result<void> create_session(const stored_session& session) { return inner.create_session(session); }
     result<std::optional<stored_session>> find_session(const digest& cookie) { return inner.find_session(cookie); }
     result<void> touch_session(const digest& cookie, instant now) { return inner.touch_session(cookie, now); }
-    result<bool> end_session(const digest& cookie) { return inner.end_session(cookie); }
     result<std::vector<stored_session>> sessions_of(user_id user) { return inner.sessions_of(user); }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& except) { return inner.end_sessions_of(user, except); }
-    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
-        return inner.sweep_sessions(created_before, seen_before, rows_max);
-    }
+    result<bool> end_sessions(const session_selection& ended) { return inner.end_sessions(ended); }
+    result<std::size_t> sweep(const sweep_request& request) { return inner.sweep(request); }
 };
 static_assert(session_store<sessions_alone> && !oauth_store<sessions_alone>);
 
@@ -613,6 +607,10 @@ TEST_CASE("each defect of an OAuth adapter is detected by its case") {
         row{defect::narrows_the_successor, "rotation: fewer scopes are those of one access token, not of the successor"},
         row{defect::finds_refreshed_tokens_with_the_time_of_the_code,
             "refresh token: after a use, both tokens are found with the times of that use"},
+        row{defect::takes_a_repeated_redemption_for_reuse, "code: a redemption that is called again with the same digests is the same redemption"},
+        row{defect::takes_a_repeated_refresh_for_reuse, "refresh token: a refresh that is called again with the same digests is the same refresh"},
+        row{defect::forgets_the_older_secret_when_repeated,
+            "application: a creation or an added secret that is called again with the same digests is the same"},
         row{defect::keeps_the_first_end_of_refresh_tokens,
             "refresh token: after a use, both tokens are found with the times of that use"}});
 }

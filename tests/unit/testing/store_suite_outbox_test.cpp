@@ -82,7 +82,6 @@ enum class defect {
     stays_failing_after_enabling,
     sweeps_too_early,
     sweeps_too_much,
-    sweeps_without_attempts,
     keeps_the_old_target,
     counts_results_of_the_old_target,
     delivers_to_all_hooks,
@@ -128,18 +127,22 @@ public:
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
         return inner_.account_of_hook(service, id);
     }
-    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant until, const std::optional<digest>& replaced) {
-        if (is(defect::never_expires_old_secrets)) until = instant::max();
-        return inner_.replace_hook_secret(account, id, secret, until, replaced);
-    }
-    result<bool> update_hook(const account_ref& account, hook_id id, hook_change changed, std::size_t max) {
-        if (is(defect::keeps_the_old_target)) {
+    result<bool> change_hook(account_ref account, hook_id id, hook_change change) {
+        if (auto* const replacement = std::get_if<hook_secret_replacement>(&change))
+            if (is(defect::never_expires_old_secrets)) replacement->old_valid_until = instant::max();
+        if (auto* const fields = std::get_if<hook_fields>(&change); fields != nullptr && is(defect::keeps_the_old_target)) {
             const auto hooks = *inner_.hooks_of(account);
             for (const hook& each : hooks)
-                if (each.id == id) changed.target_url = each.target_url;
+                if (each.id == id) fields->target_url = each.target_url;
         }
-        return inner_.update_hook(account, id, changed, max);
+        if (std::holds_alternative<hook_enabling>(change)) {
+            const std::scoped_lock lock{mutex_};
+            if (is(defect::enables_for_any_account)) account = testing::sample_account();
+            const auto hooks = *inner_.hooks_of(account);
+            for (const hook& each : hooks)
+                if (each.failing_since) was_failing_[each.id] = *each.failing_since;
+        }
+        return inner_.change_hook(account, id, change);
     }
     result<bool> delete_hook(const account_ref& account, hook_id id) {
         const std::scoped_lock lock{mutex_};
@@ -148,7 +151,8 @@ public:
         return deleted_.insert(id).second;
     }
 
-    result<std::size_t> append_event(event reported, const message_seed& seed, instant now) {
+    result<std::size_t> append_event(event reported, const message_seed& seed, instant now, std::optional<hook_id> only_to = {}) {
+        if (only_to) return append_to(*only_to, reported, seed, now);
         const std::scoped_lock lock{mutex_};
         if (is(defect::matches_events_in_any_case) && reported.name == "site.published") {
             auto other = reported;
@@ -157,7 +161,7 @@ public:
         }
         const auto hooks = *inner_.hooks_of(reported.account);
         if (is(defect::delivers_to_disabled_hooks))
-            for (const hook& each : hooks) static_cast<void>(inner_.enable_hook(reported.account, each.id, now));
+            for (const hook& each : hooks) static_cast<void>(inner_.change_hook(reported.account, each.id, hook_enabling{now}));
         latest_ = (std::max)(latest_, now);
         if (is(defect::is_due_at_the_event_time)) now = reported.at;
         if (is(defect::truncates_to_seconds)) reported.at = std::chrono::floor<seconds>(reported.at);
@@ -176,7 +180,7 @@ public:
             const std::scoped_lock lock{mutex_};
             const auto hooks = *inner_.hooks_of(testing::sample_account());
             for (const hook& each : hooks)
-                found->due += inner_.deliveries_of(each.account, each.id, rows_max, {}, delivery_state::held)->size();
+                found->due += testing::detail::deliveries_of(inner_, each.account, each.id, rows_max, {}, delivery_state::held)->size();
         }
         return found;
     }
@@ -277,97 +281,75 @@ public:
         return results;
     }
 
-    result<std::vector<delivery>> deliveries_of(account_ref account, hook_id of, std::size_t rows_max,
-                                                 std::optional<delivery_id> before, std::optional<delivery_state> state) {
-        if (is(defect::ignores_the_state_filter)) state.reset();
-        if (is(defect::always_lists_the_newest)) before.reset();
+    result<std::vector<listed_delivery>> deliveries_of(account_ref account, delivery_query query) {
+        if (is(defect::ignores_the_state_filter)) query.state.reset();
+        if (is(defect::always_lists_the_newest)) query.older_than.reset();
         if (is(defect::lists_for_any_account)) account = testing::sample_account();
-        if (is(defect::lists_one_too_many)) ++rows_max;
-        auto listed = inner_.deliveries_of(account, of, rows_max, before, state);
-        if (listed && is(defect::lists_oldest_first)) std::reverse(listed->begin(), listed->end());
-        if (listed && is(defect::hides_the_end_of_leases))
-            for (delivery& each : *listed)
-                if (each.next_attempt_at) each.next_attempt_at = each.created_at;
-        return listed;
-    }
-    result<std::vector<recorded_attempt>> attempts_of(account_ref account, hook_id of, std::size_t rows_max,
-                                                       std::optional<delivery_id> made_for) {
-        if (is(defect::lists_attempts_of_all_deliveries)) made_for.reset();
-        if (is(defect::lists_for_any_account)) account = testing::sample_account();
-        if (is(defect::lists_too_few_attempts)) rows_max = (std::min)(rows_max, limits::attempts_per_delivery_max - 1);
-        auto listed = inner_.attempts_of(account, of, rows_max, made_for);
-        if (listed && is(defect::lists_attempts_by_time))
-            std::sort(listed->begin(), listed->end(),
-                      [](const recorded_attempt& a, const recorded_attempt& b) { return a.attempt.at > b.attempt.at; });
-        if (listed && is(defect::sweeps_without_attempts)) {
-            auto& recorded = attempts_[of];
-            for (const recorded_attempt& each : *listed) {
-                const bool known = std::any_of(recorded.begin(), recorded.end(), [&](const recorded_attempt& one) {
-                    return one.delivery == each.delivery && one.attempt == each.attempt;
-                });
-                if (!known) recorded.push_back(each);
-            }
-            return recorded;
+        if (is(defect::lists_one_too_many)) ++query.rows_max;
+        if (is(defect::lists_too_few_attempts)) query.attempts_max = (std::min)(query.attempts_max, limits::attempts_per_delivery_max - 1);
+        auto listed = inner_.deliveries_of(account, query);
+        if (!listed) return listed;
+        if (is(defect::lists_oldest_first)) std::reverse(listed->begin(), listed->end());
+        for (listed_delivery& each : *listed) {
+            if (is(defect::hides_the_end_of_leases) && each.delivery.next_attempt_at) each.delivery.next_attempt_at = each.delivery.created_at;
+            if (is(defect::lists_attempts_by_time))
+                std::sort(each.attempts.begin(), each.attempts.end(), [](const attempt& a, const attempt& b) { return a.at > b.at; });
+            if (is(defect::lists_attempts_of_all_deliveries))
+                for (const auto& one : *testing::detail::attempts_of(inner_, account, query.hook, query.attempts_max))
+                    if (one.delivery != each.delivery.id) each.attempts.push_back(one.attempt);
         }
         return listed;
     }
-    result<bool> resend(account_ref account, delivery_id id, instant now) {
+    result<std::size_t> resend(account_ref account, resend_request resent, instant now) {
+        if (const auto* const id = std::get_if<delivery_id>(&resent)) return resend_one(account, *id, now);
+        auto& given_up = std::get<given_up_deliveries>(resent);
+        if (is(defect::resends_without_bound)) given_up.rows_max = 1000;
+        if (is(defect::resends_regardless_of_time)) given_up.since = instant{};
+        if (is(defect::resends_newest_first)) {
+            std::size_t count = 0;
+            const auto newest = *testing::detail::deliveries_of(inner_, account, given_up.hook, given_up.rows_max, {}, delivery_state::given_up);
+            for (const delivery& each : newest)
+                if (each.created_at >= given_up.since && inner_.resend(account, each.id, now)) ++count;
+            if (count != 0) return count;
+        }
+        return inner_.resend(account, resent, now);
+    }
+    result<std::size_t> sweep(sweep_request request) {
+        instant& ended_before = *request.deliveries_ended_before;
+        if (is(defect::sweeps_what_ended_far_ahead) && ended_before < testing::noon) ended_before += 2 * std::chrono::days{30};
+        if (is(defect::sweeps_too_early)) ended_before += milliseconds{1};
+        if (is(defect::sweeps_too_much)) request.rows_max *= 10;
+        return inner_.sweep(request);
+    }
+
+private:
+    result<std::size_t> resend_one(account_ref account, delivery_id id, instant now) {
         if (is(defect::resends_for_any_account)) account = testing::sample_account();
         if (is(defect::ignores_resends_during_attempts)) {
             const std::scoped_lock lock{mutex_};
-            if (open_.contains(id)) return true;
+            if (open_.contains(id)) return std::size_t{1};
         }
         auto done = inner_.resend(account, id, now);
-        if (!done && is(defect::accepts_resends_of_held_deliveries)) return true;
+        if (!done && is(defect::accepts_resends_of_held_deliveries)) return std::size_t{1};
         if (done && *done && is(defect::resends_twice)) {
             const std::scoped_lock lock{mutex_};
             static_cast<void>(inner_.resend(account, id, now + seconds{30}));
         }
         return done;
     }
-    result<std::size_t> resend_given_up(const account_ref& account, hook_id of, instant since, std::size_t rows_max, instant now) {
-        if (is(defect::resends_without_bound)) rows_max = 1000;
-        if (is(defect::resends_regardless_of_time)) since = instant{};
-        if (is(defect::resends_newest_first)) {
-            std::size_t count = 0;
-            const auto newest = *inner_.deliveries_of(account, of, rows_max, {}, delivery_state::given_up);
-            for (const delivery& each : newest)
-                if (each.created_at >= since && inner_.resend(account, each.id, now)) ++count;
-            if (count != 0) return count;
-        }
-        return inner_.resend_given_up(account, of, since, rows_max, now);
-    }
-    result<bool> append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
+    result<std::size_t> append_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
         if (is(defect::sends_tests_at_the_event_time)) now = reported.at;
         if (!is(defect::ignores_single_events_in_its_number)) ++changes_;
-        auto done = inner_.append_event_to(to, reported, seed, now);
-        if (!done && is(defect::accepts_events_for_disabled_hooks)) return true;
+        auto done = inner_.append_event(reported, seed, now, to);
+        if (!done && is(defect::accepts_events_for_disabled_hooks)) return std::size_t{1};
         if (is(defect::delivers_to_all_hooks)) {
             const auto hooks = *inner_.hooks_of(reported.account);
             for (const hook& each : hooks)
-                if (each.id != to) static_cast<void>(inner_.append_event_to(each.id, reported, seed, now));
+                if (each.id != to) static_cast<void>(inner_.append_event(reported, seed, now, each.id));
         }
         return done;
     }
-    result<bool> enable_hook(account_ref account, hook_id id, instant now) {
-        const std::scoped_lock lock{mutex_};
-        if (is(defect::enables_for_any_account)) account = testing::sample_account();
-        const auto hooks = *inner_.hooks_of(account);
-        for (const hook& each : hooks)
-            if (each.failing_since) was_failing_[each.id] = *each.failing_since;
-        return inner_.enable_hook(account, id, now);
-    }
-    result<std::size_t> sweep_deliveries(instant ended_before, std::size_t rows_max) {
-        if (is(defect::sweeps_what_ended_far_ahead) && ended_before < testing::noon) ended_before += 2 * std::chrono::days{30};
-        if (is(defect::sweeps_too_early)) ended_before += milliseconds{1};
-        if (is(defect::sweeps_too_much)) rows_max *= 10;
-        if (is(defect::sweeps_without_attempts))
-            for (std::int64_t hook = 1; hook < 4; ++hook)
-                static_cast<void>(attempts_of(testing::sample_account(), hook_id{hook}, 1000, {}));
-        return inner_.sweep_deliveries(ended_before, rows_max);
-    }
 
-private:
     [[nodiscard]] bool is(defect other) const noexcept { return defect_ == other; }
     [[nodiscard]] bool waits(instant now) const noexcept { return is(defect::waits_for_the_latest_time) && latest_ > latest_due(now); }
 
@@ -378,7 +360,6 @@ private:
     std::atomic<std::uint64_t> changes_ = 0;
     std::set<hook_id> deleted_, failed_;
     std::map<hook_id, instant> was_failing_;
-    std::map<hook_id, std::vector<recorded_attempt>> attempts_;
     std::set<delivery_id> open_;
     std::optional<std::thread::id> last_caller_;
     std::vector<due_delivery> last_batch_;
@@ -449,7 +430,6 @@ TEST_CASE("each defect of an outbox is detected by its case") {
         row{defect::stays_failing_after_enabling, "hook: enabling it does not change when retries are due"},
         row{defect::sweeps_too_early, "sweep: deliveries that ended before the given time are deleted, up to a bound per call"},
         row{defect::sweeps_too_much, "sweep: deliveries that ended before the given time are deleted, up to a bound per call"},
-        row{defect::sweeps_without_attempts, "sweep: deliveries that ended before the given time are deleted, up to a bound per call"},
         row{defect::keeps_the_old_target, "update: a hook gets new events of its new name at its new target"},
         row{defect::counts_results_of_the_old_target, "update: the old target's late response does not disable the webhook"},
         row{defect::delivers_to_all_hooks, "event: can be sent to a single hook, whatever the name of its event"},
@@ -489,21 +469,16 @@ namespace {
 struct plain_outbox : private memory_store {
     using memory_store::account_of_hook;
     using memory_store::append_event;
-    using memory_store::append_event_to;
-    using memory_store::attempts_of;
+    using memory_store::change_hook;
     using memory_store::complete;
     using memory_store::create_hook;
     using memory_store::delete_hook;
     using memory_store::deliveries_of;
     using memory_store::due_hooks;
-    using memory_store::enable_hook;
     using memory_store::hooks_of;
     using memory_store::lease;
-    using memory_store::replace_hook_secret;
     using memory_store::resend;
-    using memory_store::resend_given_up;
-    using memory_store::sweep_deliveries;
-    using memory_store::update_hook;
+    using memory_store::sweep;
 };
 static_assert(hook_store<plain_outbox> && outbox<plain_outbox>);
 

@@ -77,23 +77,30 @@ public:
         if (renewed_) static_cast<void>(inner_.renew_personal_token(renewed_->first, renewed_->second, before_renewal_));
     }
 
-    lookup<token_credential> cached_personal_token(std::string_view username) const noexcept {
-        const auto stored = *inner_.find_personal_token(username);
+    lookup<token_credential> cached_credential(const credential_key& key) const noexcept {
+        const auto stored = *inner_.find_credential(key);
+        const auto* const personal = std::get_if<personal_token_key>(&key);
         const std::scoped_lock lock{mutex_};
-        auto& before = cached_[std::string{username}];
-        if (is(defect::caches_unknown_tokens_beside_the_store) && before.is_miss()) return before;
-        if (is(defect::caches_revoked_personal_tokens) && before.is_hit() && !stored) return before;
-        if (is(defect::caches_old_secrets) && before.is_hit() && stored) return before;
-        return before = stored ? lookup<token_credential>::hit(*stored) : lookup<token_credential>::miss();
-    }
-    lookup<token_credential> cached_access_token(const digest& token) const noexcept {
-        const auto stored = *inner_.find_access_token(token);
-        const std::scoped_lock lock{mutex_};
-        auto& before = cached_[std::string{token.raw()}];
-        if (is(defect::caches_revoked_access_tokens) && before.is_hit() && !stored) return before;
+        auto& before = cached_[std::string{personal != nullptr ? personal->username : std::get<access_token_key>(key).token_digest.raw()}];
+        if (personal != nullptr) {
+            if (is(defect::caches_unknown_tokens_beside_the_store) && before.is_miss()) return before;
+            if (is(defect::caches_revoked_personal_tokens) && before.is_hit() && !stored) return before;
+            if (is(defect::caches_old_secrets) && before.is_hit() && stored) return before;
+        } else if (is(defect::caches_revoked_access_tokens) && before.is_hit() && !stored) {
+            return before;
+        }
         return before = stored ? lookup<token_credential>::hit(*stored) : lookup<token_credential>::miss();
     }
 
+    result<std::optional<token_credential>> find_credential(const credential_key& key) {
+        if (const auto* const personal = std::get_if<personal_token_key>(&key)) return find_personal_token(personal->username);
+        auto found = inner_.find_credential(key);
+        if (found && *found) {
+            if (is(defect::omits_the_application)) (*found)->application.reset();
+            if (is(defect::hides_expired_tokens) && (*found)->expires_at < testing::noon) found->reset();
+        }
+        return found;
+    }
     result<std::optional<token_credential>> find_personal_token(std::string_view username) {
         if (is(defect::throws)) throw std::runtime_error{"connection lost"};
         std::string name{username};
@@ -103,7 +110,7 @@ public:
             const std::scoped_lock lock{mutex_};
             if (unknown_.count(name) != 0) return std::optional<token_credential>{};
         }
-        auto found = inner_.find_personal_token(name);
+        auto found = inner_.find_credential(personal_token_key{name});
         if (found && !*found && is(defect::caches_unknown_tokens)) {
             const std::scoped_lock lock{mutex_};
             unknown_.insert(name);
@@ -124,7 +131,7 @@ public:
         if (!id && is(defect::reports_conflicts_as_invalid)) id.error().kind = error_kind::invalid;
         if (!id && is(defect::replaces_instead_of_conflict)) {
             for (std::int64_t old = 1; old < 10; ++old)
-                if (auto revoked = inner_.revoke_personal_token(token_id{old}); revoked && *revoked) break;
+                if (auto revoked = inner_.revoke(personal_token_revocation{token_id{old}}); revoked && *revoked) break;
             return inner_.create_personal_token(token, tokens_per_user_max);
         }
         return id;
@@ -139,41 +146,28 @@ public:
         if (is(defect::loses_renewals)) {
             const auto tokens = *inner_.personal_tokens_of(user);
             for (const personal_token& each : tokens) {
-                const auto stored = *inner_.find_personal_token(each.username.view());
+                const auto stored = *inner_.find_credential(personal_token_key{each.username.view()});
                 if (each.id == id) before_renewal_ = {stored->secret_digest, each.created_at, each.expires_at};
             }
             renewed_ = std::pair{user, id};
         }
         return inner_.renew_personal_token(user, id, renewed);
     }
-    result<bool> revoke_personal_token(token_id id) {
+    result<bool> revoke(const revocation& revoked) {
+        if (!std::holds_alternative<personal_token_revocation>(revoked)) return inner_.revoke(revoked);
         if (is(defect::does_not_revoke)) return true;
-        auto revoked = inner_.revoke_personal_token(id);
-        return is(defect::always_reports_a_revocation) ? result<bool>{true} : revoked;
+        auto done = inner_.revoke(revoked);
+        return is(defect::always_reports_a_revocation) ? result<bool>{true} : done;
     }
-
-    result<void> record_personal_token_use(std::string_view username, instant now, std::string_view from) {
-        return inner_.record_personal_token_use(username, now, from);
-    }
-
-    result<std::optional<token_credential>> find_access_token(const digest& token) {
-        auto found = inner_.find_access_token(token);
-        if (found && *found) {
-            if (is(defect::omits_the_application)) (*found)->application.reset();
-            if (is(defect::hides_expired_tokens) && (*found)->expires_at < testing::noon) found->reset();
-        }
-        return found;
-    }
-    result<void> create_access_token(const new_access_token& token) {
+    result<bool> create_access_token(const new_access_token& token) {
         auto done = inner_.create_access_token(token);
         if (done || done.error().kind != error_kind::too_many_requests || !is(defect::deletes_the_oldest_access_token)) return done;
-        static_cast<void>(inner_.revoke_access_token(testing::sample_access_token(0).token_digest));
+        static_cast<void>(inner_.revoke(oauth_token_revocation{testing::sample_access_token(0).token_digest}));
         return inner_.create_access_token(token);
     }
-    result<bool> revoke_access_token(const digest& token) { return inner_.revoke_access_token(token); }
-    result<void> record_access_token_use(const digest& token, instant now) {
-        if (is(defect::does_not_record_use)) return {};
-        return inner_.record_access_token_use(token, now);
+    result<void> record_use(const credential_key& key, instant now, std::string_view from) {
+        if (is(defect::does_not_record_use) && std::holds_alternative<access_token_key>(key)) return {};
+        return inner_.record_use(key, now, from);
     }
 
     result<hook_id> create_hook(new_hook hook, std::size_t hooks_per_event_max) {
@@ -210,31 +204,28 @@ public:
                 if (auto found = inner_.account_of_hook(*service_name::from(each), id); found && *found) return found;
         return inner_.account_of_hook(service, id);
     }
-    result<bool> replace_hook_secret(account_ref account, hook_id id, const std::string& secret, instant until,
-                                     std::optional<digest> replaced) {
-        if (is(defect::ignores_the_replaced_hook_secret)) replaced.reset();
-        if (is(defect::replaces_secrets_of_others))
+    result<bool> change_hook(account_ref account, hook_id id, hook_change change) {
+        auto* const replacement = std::get_if<hook_secret_replacement>(&change);
+        auto* const fields = std::get_if<hook_fields>(&change);
+        if (replacement != nullptr && is(defect::ignores_the_replaced_hook_secret)) replacement->replaced.reset();
+        if ((replacement != nullptr && is(defect::replaces_secrets_of_others)) || (fields != nullptr && is(defect::updates_hooks_of_others)))
             if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
-        return inner_.replace_hook_secret(account, id, secret, until, replaced);
-    }
-    result<bool> update_hook(account_ref account, hook_id id, hook_change changed, std::size_t max) {
-        if (is(defect::updates_hooks_of_others))
-            if (const auto owner = inner_.account_of_hook(account.service, id); owner && *owner) account = **owner;
-        if (is(defect::accepts_one_update_too_many)) ++max;
+        if (fields == nullptr) return inner_.change_hook(account, id, change);
+        if (is(defect::accepts_one_update_too_many)) ++fields->hooks_per_event_max;
         if (is(defect::updates_only_the_event)) {
             const auto hooks = *inner_.hooks_of(account);
             for (const hook& each : hooks)
-                if (each.id == id) changed.target_url = each.target_url;
+                if (each.id == id) fields->target_url = each.target_url;
         }
         if (is(defect::changes_the_source)) {
             const std::scoped_lock lock{mutex_};
             updated_.insert(id);
         }
         if (is(defect::counts_before_updating)) {
-            if (count(account, changed.event) >= max) return invalid("too many");
-            max = SIZE_MAX;
+            if (count(account, fields->event) >= fields->hooks_per_event_max) return invalid("too many");
+            fields->hooks_per_event_max = SIZE_MAX;
         }
-        return inner_.update_hook(account, id, changed, max);
+        return inner_.change_hook(account, id, change);
     }
     result<bool> delete_hook(account_ref account, hook_id id) {
         if (is(defect::deletes_hooks_of_others)) {
@@ -280,12 +271,8 @@ struct hooks_alone {
     result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) {
         return inner.account_of_hook(service, id);
     }
-    result<bool> replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret, instant until,
-                                     const std::optional<digest>& replaced) {
-        return inner.replace_hook_secret(account, id, secret, until, replaced);
-    }
-    result<bool> update_hook(const account_ref& account, hook_id id, const hook_change& changed, std::size_t max) {
-        return inner.update_hook(account, id, changed, max);
+    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) {
+        return inner.change_hook(account, id, change);
     }
     result<bool> delete_hook(const account_ref& account, hook_id id) { return inner.delete_hook(account, id); }
 };
@@ -293,24 +280,20 @@ static_assert(hook_store<hooks_alone> && !token_store<hooks_alone>);
 
 struct sessions_alone : protected memory_store {
     using memory_store::create_session;
-    using memory_store::end_session;
-    using memory_store::end_sessions_of;
+    using memory_store::end_sessions;
     using memory_store::find_session;
     using memory_store::sessions_of;
-    using memory_store::sweep_sessions;
+    using memory_store::sweep;
     using memory_store::touch_session;
 };
 static_assert(session_store<sessions_alone> && !hook_store<sessions_alone>);
 
 struct applications_alone : private memory_store {
-    using memory_store::add_client_secret;
     using memory_store::applications_of;
+    using memory_store::change_application;
     using memory_store::create_application;
     using memory_store::delete_application;
     using memory_store::find_application;
-    using memory_store::remove_older_secret;
-    using memory_store::set_suspension;
-    using memory_store::update_application;
 };
 static_assert(application_store<applications_alone> && !oauth_store<applications_alone>);
 
@@ -441,22 +424,16 @@ namespace {
 struct half_store : sessions_alone {
     using memory_store::append_event;
     using memory_store::backlog;
-    using memory_store::append_event_to;
-    using memory_store::attempts_of;
     using memory_store::complete;
     using memory_store::deliveries_of;
     using memory_store::due_hooks;
-    using memory_store::enable_hook;
     using memory_store::lease;
     using memory_store::resend;
-    using memory_store::resend_given_up;
-    using memory_store::sweep_deliveries;
 
     using memory_store::account_of_hook;
     using memory_store::create_hook;
     using memory_store::hooks_of;
-    using memory_store::replace_hook_secret;
-    using memory_store::update_hook;
+    using memory_store::change_hook;
     result<bool> remove_hook(const account_ref& account, hook_id id) { return delete_hook(account, id); }
 };
 static_assert(session_store<half_store> && !hook_store<half_store> && outbox<half_store>);

@@ -53,14 +53,6 @@ struct session_map {
         if (const auto found = rows.find(cookie.raw()); found != rows.end()) found->second.last_seen_at = now;
         return {};
     }
-    result<bool> end_session(const digest& cookie) {
-        const std::scoped_lock held{mutex};
-        if (failure) return *failure;
-        const auto found = rows.find(cookie.raw());
-        if (found == rows.end()) return false;
-        rows.erase(found);
-        return true;
-    }
     result<std::vector<stored_session>> sessions_of(user_id user) {
         const std::scoped_lock held{mutex};
         if (failure) return *failure;
@@ -69,15 +61,20 @@ struct session_map {
             if (row.user == user) found.push_back(row);
         return found;
     }
-    result<void> end_sessions_of(user_id user, const std::optional<digest>& except) {
+    result<bool> end_sessions(const session_selection& ended) {
         const std::scoped_lock held{mutex};
         if (failure) return *failure;
+        if (const auto* const cookie = std::get_if<digest>(&ended)) return rows.erase(std::string{cookie->raw()}) != 0;
         if (end_all_fails) return unavailable("the disk is full");
-        std::erase_if(rows, [&](const auto& each) { return each.second.user == user && each.second.cookie_digest != except; });
-        return {};
+        const auto& of = std::get<sessions_of_user>(ended);
+        return std::erase_if(rows, [&](const auto& each) {
+                   return each.second.user == of.user && each.second.cookie_digest != of.except;
+               }) != 0;
     }
-    result<std::size_t> sweep_sessions(instant created_before, instant seen_before, std::size_t rows_max) {
+    result<std::size_t> sweep(const sweep_request& request) {
         const std::scoped_lock held{mutex};
+        const auto& [created_before, seen_before] = *request.sessions;
+        const std::size_t rows_max = request.rows_max;
         std::size_t swept = 0;
         for (auto at = rows.begin(); at != rows.end() && swept < rows_max;) {
             const bool over = at->second.created_at < created_before || at->second.last_seen_at < seen_before;
@@ -808,7 +805,7 @@ struct versioned_site {
     /// A change that another request completes.
     void change_elsewhere() {
         REQUIRE(passwords.set_password({ann, std::to_string(passwords.version)}, "the thief's"));
-        REQUIRE(store.end_sessions_of(ann, std::nullopt));
+        REQUIRE(store.end_sessions(sessions_of_user{ann}));
     }
 };
 
@@ -956,7 +953,7 @@ TEST_CASE("a second password change ends the session of the first", "[cookie_ses
                              store,
                              passwords,
                              tollgate_test::counting_random{&entropy, &random_works}};
-    passwords.afterwards = [&] { REQUIRE(store.end_sessions_of(ann, std::nullopt)); };
+    passwords.afterwards = [&] { REQUIRE(store.end_sessions(sessions_of_user{ann})); };
     http::response out;
     const password_change change{"the current one", "the new one", ip_address::v4(192, 0, 2, 1)};
     REQUIRE(sessions.change_password({}, {ann, "ann", "secret"}, change, noon, out));

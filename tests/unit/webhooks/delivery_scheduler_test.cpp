@@ -121,7 +121,7 @@ private:
                     if (unreadable.contains(each.hook)) each.unreadable_secret = "the key is missing";
             inputs_.leased = std::move(leased);
         }
-        if (actions.sweep) inputs_.swept = store.sweep_deliveries(actions.sweep->ended_before, actions.sweep->rows_max);
+        if (actions.sweep) inputs_.swept = store.sweep({.deliveries_ended_before = actions.sweep->ended_before, .rows_max = actions.sweep->rows_max});
     }
 
     void start(const scheduler_actions::delivery_to_send& each) {
@@ -379,7 +379,7 @@ TEST_CASE("results are kept while the store fails, and recorded once") {
     sim.run_until(seconds{3});
     CHECK(sim.problems == 3);
     CHECK(sim.started[hook].size() == 1);
-    CHECK(value_of(sim.store.attempts_of(sample_account("sitesmaker", 1), hook, 9)).size() == 1);
+    CHECK(value_of(testing::detail::attempts_of(sim.store, sample_account("sitesmaker", 1), hook, 9)).size() == 1);
     CHECK(deliveries(sim.store, sample_account("sitesmaker", 1), hook).at(0).state == delivery_state::delivered);
 
     // When the lease has ended, a new one completes known results: nothing is sent twice.
@@ -418,7 +418,7 @@ TEST_CASE("while this machine cannot connect, the store is rarely called and no 
     CHECK(sim.leases < 12);
     CHECK(sim.problems <= 3);
     for (const hook_id each : hooks) {
-        CHECK(value_of(sim.store.attempts_of(sample_account("sitesmaker", 1), each, 9)).empty());
+        CHECK(value_of(testing::detail::attempts_of(sim.store, sample_account("sitesmaker", 1), each, 9)).empty());
         CHECK(only_delivery(sim.store, sample_account("sitesmaker", 1), each).attempts_made == 0);
     }
     sim.cannot_connect = false;
@@ -443,7 +443,7 @@ TEST_CASE("a hook whose secret cannot be read is tried and reported once a minut
     CHECK(sim.problems == 5);
     CHECK(sim.started[locked].size() == 5 * sim.settings.per_slow_host_max);
     CHECK(sim.leases - leases <= 12);  // in each minute one that leases and one that puts off the rest
-    CHECK(value_of(sim.store.attempts_of(account, locked, 9)).empty());
+    CHECK(value_of(testing::detail::attempts_of(sim.store, account, locked, 9)).empty());
     CHECK(sim.in_flight() == 0);
 
     sim.unreadable.clear();
@@ -584,7 +584,7 @@ TEST_CASE("a response is recorded although memory ran out while it was judged") 
     sim.run_until(milliseconds{5});
     sim.finish_short_of_memory(response);
     sim.run_until(milliseconds{10});
-    const auto attempts = value_of(sim.store.attempts_of(sample_account("sitesmaker", 1), hook, 10, std::nullopt));
+    const auto attempts = value_of(testing::detail::attempts_of(sim.store, sample_account("sitesmaker", 1), hook, 10, std::nullopt));
     REQUIRE(attempts.size() == 1);
     CHECK(attempts.front().attempt.response == response);
 }

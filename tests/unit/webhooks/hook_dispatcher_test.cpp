@@ -8,6 +8,8 @@
 #include <support/fakes.hpp>
 #include <support/scripted_peer.hpp>
 
+#include <tollgate/testing/detail/delivering.hpp>
+
 #include <catch2/catch.hpp>
 
 #include <asio/any_io_executor.hpp>
@@ -201,7 +203,7 @@ public:
         return *stored;
     }
     delivery only_delivery(hook_id hook) {
-        const auto all = store.deliveries_of(shop, hook, 10);
+        const auto all = testing::detail::deliveries_of(store, shop, hook, 10);
         REQUIRE((all && all->size() == 1));
         return all->front();
     }
@@ -241,7 +243,7 @@ TEST_CASE("an event is delivered at once, signed and in the payload format") {
     CHECK(attempt->attempt.at == setup.now());
     CHECK(attempt->completion == completion::done);
     dispatcher.stop();
-    CHECK(setup.store.deliveries_of(shop, id, 10)->front().state == delivery_state::delivered);
+    CHECK(testing::detail::deliveries_of(setup.store, shop, id, 10)->front().state == delivery_state::delivered);
 }
 
 TEST_CASE("while a secret is being replaced both secrets sign, and afterwards only the new one") {
@@ -249,7 +251,7 @@ TEST_CASE("while a secret is being replaced both secrets sign, and afterwards on
     receiver endpoint;
     const auto id = setup.hook(endpoint.url());
     const std::string newer = "whsec_" + std::string(43, 'A') + "=";
-    REQUIRE(*setup.store.replace_hook_secret(shop, id, newer, setup.now() + hours{24}));
+    REQUIRE(*setup.store.change_hook(shop, id, hook_secret_replacement{newer, setup.now() + hours{24}}));
     hook_dispatcher dispatcher{setup.store, quick(), setup.policies()};
     REQUIRE(dispatcher.start());
     for (const bool both : {true, false}) {
@@ -307,7 +309,7 @@ TEST_CASE("a failure is retried as planned, with the same id and a new timestamp
     setup.advance_clock(hours{1000});
     dispatcher.wake();
     CHECK(endpoint.next(milliseconds{50}).empty());
-    CHECK(setup.store.attempts_of(shop, id, 100)->size() == 8);
+    CHECK(testing::detail::attempts_of(setup.store, shop, id, 100)->size() == 8);
 }
 
 TEST_CASE("a 410 disables a hook, and so do 120 hours without a success") {
@@ -432,8 +434,8 @@ TEST_CASE("a stop lets running attempts end, or cuts them off at its deadline") 
         REQUIRE_FALSE(endpoint.next().empty());
         dispatcher.stop(hours{1});
         REQUIRE(setup.observer.next(milliseconds{0}));
-        CHECK(setup.store.attempts_of(shop, id, 10)->size() == 1);
-        CHECK(setup.store.attempts_of(shop, id, 10)->front().attempt.end == attempt_end::timed_out);
+        CHECK(testing::detail::attempts_of(setup.store, shop, id, 10)->size() == 1);
+        CHECK(testing::detail::attempts_of(setup.store, shop, id, 10)->front().attempt.end == attempt_end::timed_out);
     }
     SECTION("it is cut off, recorded, and sent again by the next dispatcher") {
         {
@@ -445,8 +447,8 @@ TEST_CASE("a stop lets running attempts end, or cuts them off at its deadline") 
             dispatcher.stop();  // repeated, without effect
             CHECK_FALSE(dispatcher.start());
         }
-        REQUIRE(setup.store.attempts_of(shop, id, 10)->size() == 1);
-        CHECK(setup.store.attempts_of(shop, id, 10)->front().attempt.end == attempt_end::broken_off);
+        REQUIRE(testing::detail::attempts_of(setup.store, shop, id, 10)->size() == 1);
+        CHECK(testing::detail::attempts_of(setup.store, shop, id, 10)->front().attempt.end == attempt_end::broken_off);
         endpoint.hangs = false;
         hook_dispatcher next{setup.store, settings, setup.policies()};
         REQUIRE(next.start());
@@ -475,7 +477,9 @@ struct failing_store {
     std::atomic<int> failing_listings = 0, failing_leases = 0, failing_completions = 0, completions = 0;
     std::atomic<bool> throws = false;
 
-    auto append_event(const event& reported, const message_seed& seed, instant now) { return real.append_event(reported, seed, now); }
+    auto append_event(const event& reported, const message_seed& seed, instant now, std::optional<hook_id> only_to = {}) {
+        return real.append_event(reported, seed, now, only_to);
+    }
     result<due_hook_page> due_hooks(instant now, std::size_t most) {
         if (failing_listings > 0 && failing_listings-- > 0) return fail();
         return real.due_hooks(now, most);
@@ -489,22 +493,9 @@ struct failing_store {
         if (failing_completions > 0 && failing_completions-- > 0) return fail();
         return real.complete(ended, now);
     }
-    auto deliveries_of(const account_ref& account, hook_id setup, std::size_t most, std::optional<delivery_id> before,
-                       std::optional<delivery_state> state) {
-        return real.deliveries_of(account, setup, most, before, state);
-    }
-    auto append_event_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
-        return real.append_event_to(to, reported, seed, now);
-    }
-    auto resend_given_up(const account_ref& account, hook_id setup, instant since, std::size_t most, instant now) {
-        return real.resend_given_up(account, setup, since, most, now);
-    }
-    auto attempts_of(const account_ref& account, hook_id setup, std::size_t most, std::optional<delivery_id> which) {
-        return real.attempts_of(account, setup, most, which);
-    }
-    auto resend(const account_ref& account, delivery_id id, instant now) { return real.resend(account, id, now); }
-    auto enable_hook(const account_ref& account, hook_id id, instant now) { return real.enable_hook(account, id, now); }
-    auto sweep_deliveries(instant before, std::size_t most) { return real.sweep_deliveries(before, most); }
+    auto deliveries_of(const account_ref& account, const delivery_query& query) { return real.deliveries_of(account, query); }
+    auto resend(const account_ref& account, const resend_request& resent, instant now) { return real.resend(account, resent, now); }
+    auto sweep(const sweep_request& request) { return real.sweep(request); }
 
 private:
     error fail() {
@@ -558,7 +549,7 @@ TEST_CASE("at its deadline a stop does not wait again for a failing store") {
         dispatcher.stop(milliseconds{50});
     }
     CHECK(store.completions == (fails ? 0 : 1));
-    CHECK(setup.store.attempts_of(shop, id, 10)->size() == (fails ? 0 : 1));
+    CHECK(testing::detail::attempts_of(setup.store, shop, id, 10)->size() == (fails ? 0 : 1));
 }
 
 TEST_CASE("a delivery that the payload format refuses is given up, and the reason is reported") {
@@ -819,7 +810,7 @@ TEST_CASE("a dispatcher whose executor runs late sends each delivery once") {
     dispatcher.stop();
     work_guard.reset();
     request.join();
-    CHECK(endpoint.count() <= setup.store.attempts_of(shop, id, 100)->size());
+    CHECK(endpoint.count() <= testing::detail::attempts_of(setup.store, shop, id, 100)->size());
 }
 
 TEST_CASE("the executor may end before its dispatcher") {
@@ -859,7 +850,7 @@ TEST_CASE("while this machine cannot connect, deliveries wait in the store and r
     CHECK(tollgate_test::eventually([&] { return store.listings > 5; }));
     CHECK(std::chrono::steady_clock::now() - began > milliseconds{300});  // at least two pauses, of 100 and 200 ms
     for (const hook_id each : hooks) {
-        CHECK(setup.store.attempts_of(shop, each, 10)->empty());
+        CHECK(testing::detail::attempts_of(setup.store, shop, each, 10)->empty());
         CHECK(setup.only_delivery(each).attempts_made == 0);
     }
     is_short = false;
@@ -925,9 +916,9 @@ TEST_CASE("a delivery whose secret cannot be read is not sent until the secret i
         REQUIRE(setup.observer.wait_for_problem());
         CHECK(setup.observer.problem() == "the key is missing");
         CHECK(endpoint.count() == 0);
-        CHECK(store.attempts_of(shop, *hook, 10)->empty());
+        CHECK(testing::detail::attempts_of(store, shop, *hook, 10)->empty());
     }
-    CHECK(store.deliveries_of(shop, *hook, 10)->at(0).state == delivery_state::waiting);
+    CHECK(testing::detail::deliveries_of(store, shop, *hook, 10)->at(0).state == delivery_state::waiting);
 
     store.is_locked = false;
     hook_dispatcher dispatcher{store, quick(), setup.policies()};  // started again, with the key
@@ -976,7 +967,7 @@ TEST_CASE("the deliveries of a disabled owner wait until the owner is enabled") 
         if (failure != nullptr) *failure = false;
     }
     CHECK(endpoint.count() == 0);
-    CHECK(store.attempts_of(shop, *hook, 10)->empty());
+    CHECK(testing::detail::attempts_of(store, shop, *hook, 10)->empty());
     is_active = true;
     hook_dispatcher dispatcher{store, settings, setup.policies()};
     REQUIRE(dispatcher.start());

@@ -15,6 +15,7 @@
 #include <tollgate/store/detail/postgres/completions.ipp>
 #include <tollgate/store/detail/postgres/connection.ipp>
 #include <tollgate/store/detail/postgres/credential_lookup.ipp>
+#include <tollgate/store/detail/postgres/credentials.ipp>
 #include <tollgate/store/detail/postgres/delivery_history.ipp>
 #include <tollgate/store/detail/postgres/device_codes.ipp>
 #include <tollgate/store/detail/postgres/failure.ipp>

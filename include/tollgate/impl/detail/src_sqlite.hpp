@@ -14,6 +14,7 @@
 #include <tollgate/store/detail/sqlite/applications.ipp>
 #include <tollgate/store/detail/sqlite/change_stamp.ipp>
 #include <tollgate/store/detail/sqlite/completions.ipp>
+#include <tollgate/store/detail/sqlite/credentials.ipp>
 #include <tollgate/store/detail/sqlite/database.ipp>
 #include <tollgate/store/detail/sqlite/delivery_history.ipp>
 #include <tollgate/store/detail/sqlite/device_codes.ipp>

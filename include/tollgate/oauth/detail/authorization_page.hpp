@@ -163,15 +163,12 @@ private:
         if (!session || prompt.login || (prompt.select_account && !sessions.signs_in())) return request_sign_in(call);
         if (call.on_one_page() || prompt.consent || prompt.select_account || !may_skip_consent(call)) return ask(call, *session);
 
-        const auto granted = store.granted_scopes(session->user, call.authorization.client.id);
-        if (!granted) return send_error(call, granted.error());
-        if (!*granted || !(*granted)->contains_all(call.authorization.scopes)) return ask(call, *session);
         const auto code = tollgate::new_secret(secret_kind::authorization_code, policies.random());
         if (!code) return send_error(call, random_source_error());
         auto new_code = code_for(call, session->user, *code);
         new_code.only_if_granted = true;
         const auto stored = store.create_code(new_code);
-        if (stored && *stored == code_result::not_granted) return ask(call, *session);  // revoked in the meantime
+        if (stored && *stored == code_result::not_granted) return ask(call, *session);
         send_code(call, stored, *code);
     }
 

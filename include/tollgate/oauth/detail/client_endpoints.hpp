@@ -177,11 +177,11 @@ struct client_endpoints {
         const auto token = read->sent.find("token");
         if (!token) return fail(missing_parameter("token"), response);
         const bool is_refresh_token = is_well_formed(secret_kind::refresh_token, *token);
-        result<void> done;
+        result<bool> done = false;
         if (is_refresh_token || is_well_formed(secret_kind::access_token, *token))
-            done = store.revoke_oauth_token(read->client.id, digest_of(*token));
+            done = revoke(read->client.id, *token);
         // A token that was replaced is also accepted: its response may have been lost.
-        if (done && is_refresh_token) done = store.revoke_oauth_token(read->client.id, digest_of(family_of(*token)));
+        if (done && !*done && is_refresh_token) done = revoke(read->client.id, family_of(*token));
         if (!done) return respond_error(done.error(), response);
         // The content is ignored (section 2.2), but some clients expect JSON.
         response.add_prepared_lines(pipeline::json_field_lines);
@@ -253,9 +253,9 @@ private:
         const auto active = is_active(*issued.new_user);
         if (!active) observed.report(policies, active.error());
         if (!active || *active) return false;
-        if (auto done = store.revoke_oauth_token(client, digest_of(issued.access_token)); !done) return std::move(done).error();
+        if (auto done = revoke(client, issued.access_token); !done) return std::move(done).error();
         if (!issued.refresh_token) return true;
-        if (auto done = store.revoke_oauth_token(client, digest_of(*issued.refresh_token)); !done) return std::move(done).error();
+        if (auto done = revoke(client, *issued.refresh_token); !done) return std::move(done).error();
         return true;
     }
 
@@ -273,6 +273,11 @@ private:
         parameters sent;
         application client;
     };
+
+    /// Revokes an access or refresh token of the client. Returns true if there was one.
+    [[nodiscard]] result<bool> revoke(application_id client, std::string_view token) const {
+        return store.revoke(oauth_token_revocation{digest_of(token), client});
+    }
 
     /// The refresh token of the request, if it is one of the application's. Another application's attempt, which will fail, is not
     /// counted against the grant.

@@ -75,7 +75,7 @@ using exchange_request = std::variant<code_exchange, refresh_exchange, device_ex
 /// failure does not change the response; the observer gets it.
 inline void remove_expired(const oauth_store_ref& grants, const observer_ref& observer, instant now, std::size_t rows_added) noexcept {
     try {
-        if (const auto swept = grants.sweep_expired(now, 2 * rows_added); !swept) observer.on_problem(swept.error());
+        if (const auto swept = grants.sweep({.expired_at = now, .rows_max = 2 * rows_added}); !swept) observer.on_problem(swept.error());
     } catch (...) {
         // The adapter violated its contract by throwing.
     }
@@ -190,12 +190,13 @@ struct exchange_context {
     const auto access = tollgate::new_secret(secret_kind::access_token, random);
     if (!access) return random_source_error();
     const auto lifetime = context.settings.oauth.access_token_lifetime;
-    const auto created = grants.create_owner_token({.user = context.client.owner,
-                                                    .application = context.client.id,
-                                                    .token_digest = digest_of(*access),
-                                                    .scopes = exchange.scopes,
-                                                    .created_at = context.now,
-                                                    .expires_at = context.now + lifetime});
+    const auto created = grants.create_access_token({.user = context.client.owner,
+                                                     .application = context.client.id,
+                                                     .token_digest = digest_of(*access),
+                                                     .scopes = exchange.scopes,
+                                                     .created_at = context.now,
+                                                     .expires_at = context.now + lifetime,
+                                                     .for_owner = true});
     if (!created) return created.error();
     if (!*created)
         return failure{error_code::unauthorized_client,

@@ -101,6 +101,12 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
         if (is_public) return call.redirect_to(registration_done);
         return redirect_to_client(call, fill_in(texts.made_title, typed.name), client_id, secret);
     };
+    const auto existing = call.store().find_application(client_id.view());
+    if (!existing) return existing.error();
+    if (*existing) {  // the form was submitted before
+        const auto secret = is_public ? std::optional{secret_text{}} : submission.find_secret((*existing)->secret_digest, make);
+        return secret ? redirect_to_registered(*secret) : call.refuse_repetition();
+    }
     const auto registered = tollgate::detail::register_application_as(
         call.store(), std::move(request), call.now, client_id, is_public ? secret_text{} : submission.new_secret(make),
         call.settings().pages.applications_per_user_max);
@@ -108,14 +114,8 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
         call.report(activity_kind::application_registered, typed.name);
         return redirect_to_registered(registered->client_secret);
     }
-    if (!may_be_repeated(registered.error())) return registered.error();
-    const auto existing = call.store().find_application(client_id.view());
-    if (!existing) return existing.error();
-    if (*existing) {
-        const auto secret = is_public ? std::optional{secret_text{}} : submission.find_secret((*existing)->secret_digest, make);
-        return secret ? redirect_to_registered(*secret) : call.refuse_repetition();
-    }
-    if (registered.error().kind != error_kind::invalid) return call.refuse_repetition();
+    if (registered.error().kind == error_kind::conflict) return call.refuse_repetition();
+    if (registered.error().kind != error_kind::invalid) return registered.error();
     faults.add({}, texts.too_many);
     return show_applications(call, typed, faults);
 }
@@ -134,7 +134,8 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
 [[nodiscard]] inline result<void> renew_client_secret(page_call& call, const application& application) {
     if (application.type == client_type::public_client) return not_found();
     const auto add = [&](const tollgate::application& found, const secret_text& secret) {
-        auto done = call.store().add_client_secret(call.session.user, found.id, digest_of(secret), found.secret_digest);
+        auto done = call.store().change_application(call.session.user, found.id,
+                                                    client_secret_addition{digest_of(secret), found.secret_digest});
         if (done && *done) call.report(activity_kind::client_secret_replaced, found.name);
         return done;
     };
@@ -178,7 +179,7 @@ TOLLGATE_DECL void write_application_edit(html_writer& html, const page_view& vi
     if (action == edit_action) return edit_application(call, *application);
     if (action == new_secret_action) return renew_client_secret(call, *application);
     if (action == remove_secret_action)
-        return call.finish_change(call.store().remove_older_secret(call.session.user, application->id),
+        return call.finish_change(call.store().change_application(call.session.user, application->id, older_secret_removal{}),
                                   activity_kind::client_secret_removed, application->name, secret_removal_done);
     if (action == delete_action) return delete_application(call, *application);
     return not_found();

@@ -34,7 +34,7 @@ TOLLGATE_DECL void write_authorizations(html_writer& html, const page_view& view
     const auto found =
         std::find_if(grants->begin(), grants->end(), [&](const grant& each) { return each.application == *which; });
     if (found == grants->end()) return not_found();
-    return call.finish_change(call.store().revoke_grant(call.session.user, *which), activity_kind::access_revoked,
+    return call.finish_change(call.store().revoke(grant_revocation{call.session.user, *which}), activity_kind::access_revoked,
                               found->application_name, removal_done);
 }
 

@@ -71,9 +71,7 @@ namespace tollgate::inline v0::pages {
 inline constexpr std::size_t deliveries_shown_max = 50;  ///< on one page
 /// Bound of the attempts on the page of a delivery: 8 of a schedule, and some that the user started.
 inline constexpr std::size_t attempts_shown_max = 12;
-// The list contains the last attempts of the hook with their deliveries; the page of a delivery has all of its attempts.
-inline constexpr std::size_t attempts_read_max = 100;             ///< attempts of the hook
-inline constexpr std::size_t attempts_listed_max = 3;             ///< attempts of a delivery
+inline constexpr std::size_t attempts_listed_max = 3;             ///< attempts of each delivery in the list
 inline constexpr std::size_t exchanges_bytes_max = 128 * 1024;    ///< bytes of requests and responses in the list
 
 inline constexpr std::string_view delivery_name = "delivery";  ///< query parameter: the delivery whose attempts are displayed
@@ -98,8 +96,7 @@ inline constexpr std::string_view test_event_name = "ping";
 /// A hook and one page of its deliveries, newest first.
 struct hook_history {
     tollgate::hook hook;
-    std::vector<delivery> deliveries = {};
-    std::vector<recorded_attempt> attempts = {};  ///< the last attempts of the hook, on the first page
+    std::vector<listed_delivery> deliveries = {};
     bool has_newer = false, has_older = false;
     std::optional<delivery_state> only = std::nullopt;  ///< the state that the page is about
     bool has_waiting = false;                           ///< any of those deliveries waits
@@ -119,20 +116,23 @@ TOLLGATE_DECL void write_enable(html_writer& html, const page_view& view, const 
 TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, const hook_history& history,
                                     std::string_view fault);
 
-/// A delivery of a hook, with its attempts, the last attempt first.
+/// A delivery of a hook, with its last attempts.
 struct delivery_history {
     tollgate::hook hook;
-    tollgate::delivery delivery;
-    std::vector<recorded_attempt> attempts = {};
+    listed_delivery listed;
 };
 TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown);
 
-/// Three store calls, as for one delivery.
+/// Two store calls, as for one delivery.
 [[nodiscard]] inline result<hook_history> read_history(page_call& call, const named_hook& named, std::optional<delivery_id> before,
                                                        std::optional<delivery_state> only) {
     auto found = find_hook(call, named);
     if (!found) return std::move(found).error();
-    auto deliveries = call.store().deliveries_of(named.account, named.hook, deliveries_shown_max + 1, before, only);
+    auto deliveries = call.store().deliveries_of(named.account, {.hook = named.hook,
+                                                                 .rows_max = deliveries_shown_max + 1,
+                                                                 .older_than = before,
+                                                                 .state = only,
+                                                                 .attempts_max = attempts_listed_max});
     if (!deliveries) return std::move(deliveries).error();
     hook_history read{*std::move(found), *std::move(deliveries)};
     read.only = only;
@@ -140,26 +140,20 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
     read.has_older = read.deliveries.size() > deliveries_shown_max;
     if (read.has_older) read.deliveries.pop_back();
     read.has_waiting = std::any_of(read.deliveries.begin(), read.deliveries.end(),
-                                   [](const delivery& each) { return each.state == delivery_state::waiting; });
-    if (before || read.deliveries.empty()) return read;
-    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_read_max, std::nullopt);
-    if (!attempts) return std::move(attempts).error();
-    read.attempts = *std::move(attempts);
+                                   [](const listed_delivery& each) { return each.delivery.state == delivery_state::waiting; });
     return read;
 }
 
 [[nodiscard]] inline result<void> show_one_delivery(page_call& call, const named_hook& named, delivery_id which) {
     auto found = find_hook(call, named);
     if (!found) return std::move(found).error();
-    const auto next = delivery_id::from(which.value() + 1);  // it is the first of those that are older than the next one
-    if (!next) return not_found();
-    auto deliveries = call.store().deliveries_of(named.account, named.hook, 1, *next, std::nullopt);
+    auto deliveries = call.store().deliveries_of(
+        named.account, {.hook = named.hook, .rows_max = 1, .delivery = which, .attempts_max = attempts_shown_max});
     if (!deliveries) return std::move(deliveries).error();
-    if (deliveries->empty() || deliveries->front().id != which) return not_found();
-    auto attempts = call.store().attempts_of(named.account, named.hook, attempts_shown_max, which);
-    if (!attempts) return std::move(attempts).error();
-    const delivery_history shown{*std::move(found), std::move(deliveries->front()), *std::move(attempts)};
-    const auto title = fill_in(call.texts().deliveries.one_title, web::moment_text(shown.delivery.created_at, call.texts().dates));
+    if (deliveries->empty()) return not_found();
+    const delivery_history shown{*std::move(found), std::move(deliveries->front())};
+    const auto title = fill_in(call.texts().deliveries.one_title,
+                               web::moment_text(shown.listed.delivery.created_at, call.texts().dates));
     call.page(title, {}, [&](html_writer& html) { write_one_delivery(html, call.view(), shown); });
     return {};
 }
@@ -191,6 +185,9 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
     return show_deliveries(call, *named, before, only, {});
 }
 
+/// Whether there are deliveries.
+[[nodiscard]] inline bool is_any(std::size_t deliveries) noexcept { return deliveries != 0; }
+
 /// Sends an event to one of the user's hooks, so that its owner sees what arrives.
 [[nodiscard]] inline result<void> send_test(page_call& call, const named_hook& named) {
     if (!call.admit("test events", call.settings().pages.test_events)) return {};
@@ -198,16 +195,16 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
     if (!call.random().fill(seed)) return random_source_error();
     const auto hook = std::to_string(named.hook.value());
     const event ping{named.account, std::string{test_event_name}, "{\"hook\": " + hook + "}", call.now};
-    return call.finish_change(call.store().append_event_to(named.hook, ping, seed, call.now), activity_kind::hook_tested, hook,
-                              tested_done, query_of(named));
+    return call.finish_change(call.store().append_event(ping, seed, call.now, named.hook).transform(is_any), activity_kind::hook_tested,
+                              hook, tested_done, query_of(named));
 }
 
 /// Sends all of a hook's deliveries again that failed since then: at most `limits::resent_deliveries_max`.
 [[nodiscard]] inline result<void> resend_failed(page_call& call, const named_hook& named) {
     const auto since = parse_since(call.form.value_of(since_name));
     if (!since) return not_found();
-    const auto sent = call.store().resend_given_up(named.account, named.hook, call.now - *since, limits::resent_deliveries_max,
-                                                   call.now);
+    const auto sent = call.store().resend(
+        named.account, given_up_deliveries{named.hook, call.now - *since, limits::resent_deliveries_max}, call.now);
     if (!sent) return sent.error();
     if (*sent != 0) call.report(activity_kind::deliveries_resent, std::to_string(named.hook.value()));
     return call.redirect_to(std::string{resent_done} + std::to_string(*sent), query_of(named));
@@ -217,7 +214,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 [[nodiscard]] inline result<void> send_again(page_call& call, const named_hook& named) {
     const auto which = delivery_id::parse(call.form.value_of(delivery_name));
     if (!which) return not_found();
-    return call.finish_change(call.store().resend(named.account, *which, call.now), activity_kind::delivery_resent,
+    return call.finish_change(call.store().resend(named.account, *which, call.now).transform(is_any), activity_kind::delivery_resent,
                               std::to_string(which->value()), sent_again_done, query_of(named));
 }
 
@@ -225,7 +222,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
 [[nodiscard]] inline result<void> post_to_deliveries(page_call& call, const named_hook& named) {
     const auto action = call.form.value_of(action_name);
     if (action == enable_action)
-        return call.finish_change(call.store().enable_hook(named.account, named.hook, call.now), activity_kind::hook_enabled,
+        return call.finish_change(call.store().change_hook(named.account, named.hook, hook_enabling{call.now}), activity_kind::hook_enabled,
                                   std::to_string(named.hook.value()), enabled_done, query_of(named));
     auto sent = action == test_action            ? send_test(call, named)
                 : action == resend_failed_action ? resend_failed(call, named)

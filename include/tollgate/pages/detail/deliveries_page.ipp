@@ -181,10 +181,10 @@ inline void write_delivery_facts(html_writer& html, const page_view& view, const
 }
 
 /// `bytes_left` bounds the requests and responses that may still be displayed.
-inline void write_delivery(html_writer& html, const page_view& view, const hook_history& history, const delivery& which,
+inline void write_delivery(html_writer& html, const page_view& view, const hook& hook, const listed_delivery& listed,
                            std::size_t& bytes_left) {
     const delivery_texts& texts = view.texts.deliveries;
-    const hook& hook = history.hook;
+    const delivery& which = listed.delivery;
     html.add("<li>\n<div class=\"heading\"><h2>");
     web::write_moment(html, which.created_at, view.texts.dates);
     html.add(" ");
@@ -196,17 +196,14 @@ inline void write_delivery(html_writer& html, const page_view& view, const hook_
     html.add("</div>\n");
     write_delivery_facts(html, view, hook, which);
 
-    std::size_t shown = 0;
-    for (const recorded_attempt& each : history.attempts) {
-        if (each.delivery != which.id) continue;
-        if (shown++ == 0) html.add("<ul class=\"attempts\">\n");
-        const std::size_t bytes = each.attempt.request.size() + each.attempt.response.size();
+    if (!listed.attempts.empty()) html.add("<ul class=\"attempts\">\n");
+    for (const attempt& each : listed.attempts) {
+        const std::size_t bytes = each.request.size() + each.response.size();
         const bool with_exchange = bytes <= bytes_left;
-        write_attempt(html, view, each.attempt, with_exchange);
+        write_attempt(html, view, each, with_exchange);
         if (with_exchange) bytes_left -= bytes;
-        if (shown == attempts_listed_max) break;
     }
-    if (shown != 0) html.add("</ul>\n");
+    if (!listed.attempts.empty()) html.add("</ul>\n");
     else if (which.attempts_made == 0) html.add("<p class=\"quiet\">{}</p>\n", texts.no_attempt);
     html.add("</li>\n");
 }
@@ -221,7 +218,7 @@ inline void write_paging(html_writer& html, const page_view& view, const hook_hi
     if (history.has_newer) html.add("<a href=\"{}\">{}</a> ", place, texts.newest);
     if (history.has_older)
         html.add("<a href=\"{}&amp;{}={}\">{}</a>", place, before_name,
-                 std::to_string(history.deliveries.back().id.value()), texts.older);
+                 std::to_string(history.deliveries.back().delivery.id.value()), texts.older);
     html.add("</p></nav>\n");
 }
 
@@ -301,7 +298,8 @@ TOLLGATE_DECL std::optional<seconds> parse_since(std::string_view text) noexcept
 
 TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, const delivery_history& shown) {
     const delivery_texts& texts = view.texts.deliveries;
-    const auto& [hook, delivery, attempts] = shown;
+    const hook& hook = shown.hook;
+    const auto& [delivery, attempts] = shown.listed;
     html.add("<p><a href=\"{}?{}\">{}</a></p>\n<div class=\"heading\">\n<h1>{}</h1>\n", view.url, query_of({hook.account, hook.id}),
              texts.back_to_all, fill_in(texts.one_title, web::moment_text(delivery.created_at, view.texts.dates)));
     if (!hook.disabled) detail::write_send_again(html, view, hook, delivery);
@@ -311,7 +309,7 @@ TOLLGATE_DECL void write_one_delivery(html_writer& html, const page_view& view, 
     detail::write_delivery_facts(html, view, hook, delivery);
     if (!attempts.empty()) {
         html.add("<ul class=\"attempts\">\n");
-        for (const recorded_attempt& each : attempts) detail::write_attempt(html, view, each.attempt);
+        for (const attempt& each : attempts) detail::write_attempt(html, view, each);
         html.add("</ul>\n");
     }
     if (attempts.size() == attempts_shown_max)
@@ -342,7 +340,7 @@ TOLLGATE_DECL void write_deliveries(html_writer& html, const page_view& view, co
     } else {
         html.add("<ol class=\"deliveries\">\n");
         std::size_t bytes_left = exchanges_bytes_max;
-        for (const delivery& each : history.deliveries) detail::write_delivery(html, view, history, each, bytes_left);
+        for (const listed_delivery& each : history.deliveries) detail::write_delivery(html, view, hook, each, bytes_left);
         html.add("</ol>\n");
     }
     detail::write_paging(html, view, history);

@@ -66,6 +66,13 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
     const auto make = maker_of(secret_kind::personal_token);
     const auto username = submission.new_id(public_id_kind::username);
     const token_texts& texts = call.texts().tokens;
+    const auto tokens = call.store().personal_tokens_of(call.session.user);
+    if (!tokens) return tokens.error();
+    for (const personal_token& each : *tokens)
+        if (each.username.view() == username.view()) {  // the form was submitted before
+            const auto secret = submission.find_secret(each.secret_digest, make);
+            return secret ? redirect_to_token(call, texts.made_title, username, *secret) : call.refuse_repetition();
+        }
     const auto issued = tollgate::detail::issue_personal_token_as(
         call.store(), {call.session.user, typed.description, typed.chosen(), typed.expires_at(call.now)}, call.now, username,
         submission.new_secret(make), call.settings().pages.tokens_per_user_max);
@@ -73,15 +80,8 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
         call.report(activity_kind::token_created, typed.description);
         return redirect_to_token(call, texts.made_title, username, issued->secret);
     }
-    if (!may_be_repeated(issued.error())) return issued.error();
-    const auto tokens = call.store().personal_tokens_of(call.session.user);
-    if (!tokens) return tokens.error();
-    for (const personal_token& each : *tokens)
-        if (each.username.view() == username.view()) {
-            const auto secret = submission.find_secret(each.secret_digest, make);
-            return secret ? redirect_to_token(call, texts.made_title, username, *secret) : call.refuse_repetition();
-        }
-    if (issued.error().kind != error_kind::invalid) return call.refuse_repetition();
+    if (issued.error().kind == error_kind::conflict) return call.refuse_repetition();
+    if (issued.error().kind != error_kind::invalid) return issued.error();
     faults.add({}, texts.too_many);
     return show_tokens(call, typed, faults);
 }
@@ -116,7 +116,7 @@ TOLLGATE_DECL void write_tokens(html_writer& html, const page_view& view, std::s
 [[nodiscard]] inline result<void> revoke_token(page_call& call, token_id which) {
     const auto found = find_own_token(call, which);
     if (!found) return found.error();
-    const auto revoked = call.store().revoke_personal_token(which);
+    const auto revoked = call.store().revoke(personal_token_revocation{which});
     if (!revoked) return revoked.error();
     if (*revoked) call.report(activity_kind::token_revoked, found->description);
     return call.redirect_to(removal_done);

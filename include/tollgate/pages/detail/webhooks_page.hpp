@@ -202,8 +202,8 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
     auto faults = typed.faults(alone, call.settings().services, call.texts());
     if (typed.target_url != hook->target_url) check_typed_target(call, typed, faults);
     if (!faults.empty()) return show_hook_edit(call, *hook, typed, faults);
-    const auto updated = call.store().update_hook(hook->account, hook->id, {typed.event, typed.target_url},
-                                                  call.settings().hooks_per_event_max);
+    const auto updated = call.store().change_hook(
+        hook->account, hook->id, hook_fields{typed.event, typed.target_url, call.settings().hooks_per_event_max});
     if (!updated && updated.error().kind == error_kind::invalid) {
         faults.add({}, call.texts().webhooks.too_many);
         return show_hook_edit(call, *hook, typed, faults);
@@ -214,7 +214,8 @@ inline void check_typed_target(const page_call& call, const hook_form& typed, we
 [[nodiscard]] inline result<void> renew_secret_of_hook(page_call& call, const named_hook& named) {
     const webhook_texts& texts = call.texts().webhooks;
     const auto renew = [&](const hook& found, const std::string& secret) {
-        auto done = call.store().replace_hook_secret(found.account, found.id, secret, call.now + hook_secret_overlap, found.secret_digest);
+        auto done = call.store().change_hook(found.account, found.id,
+                                             hook_secret_replacement{secret, call.now + hook_secret_overlap, found.secret_digest});
         if (done && *done) call.report(activity_kind::hook_secret_replaced, std::to_string(found.id.value()));
         return done;
     };

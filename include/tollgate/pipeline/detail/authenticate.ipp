@@ -48,14 +48,12 @@ inline void take_credential(const authenticator_ref& authenticator, const creden
 [[nodiscard]] inline bool find_token_credential(const authenticator_ref& authenticator, const credential_source_ref& store,
                                                 http::thread_kind thread, instant now, authentication& auth) {
     if (store.may_block() && thread == http::thread_kind::io) {
-        const auto cached = auth.token.kind == credential_kind::personal_token
-                                ? store.cached_personal_token(auth.token.username.view())
-                                : store.cached_access_token(auth.token.secret_digest);
+        const auto cached = store.cached_credential(detail::key_of(auth.token));
         if (cached.is_unknown()) return false;
         take_credential(authenticator, store, cached.is_hit() ? &*cached : nullptr, now, auth);
         return true;
     }
-    auto found = detail::find_token(store, auth.token);
+    auto found = store.find_credential(detail::key_of(auth.token));
     if (!found) auth.fail(std::move(found).error());
     else take_credential(authenticator, store, *found ? &**found : nullptr, now, auth);
     return true;

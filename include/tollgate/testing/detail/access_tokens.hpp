@@ -23,7 +23,7 @@ namespace detail {
 template <class Store>
 void expect_token_unknown(Store& store, const digest& token,
                           const std::source_location& at = std::source_location::current()) {
-    expect(!looked_up(store, token, at), "no access token is found", at);
+    expect(!looked_up(store, access_token_key{token}, at), "no access token is found", at);
 }
 
 }  // namespace detail
@@ -75,6 +75,16 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_token_found(store, token);
     });
 
+    add("access token: a creation that is called again with the same digest is the same", [](auto& store) {
+        const auto token = sample_access_token(1);
+        for (int n = 0; n < 2; ++n) expect_true(store.create_access_token(token), "a repeated call returns the result of the first");
+        expect_token_found(store, token);
+        auto of_another = token;
+        of_another.application = application_id{token.application.value() + 1};
+        expect_error("create_access_token", store.create_access_token(of_another), error_kind::conflict);
+        expect_token_found(store, token);
+    });
+
     add("access token: a second token with the same digest is a conflict", [](auto& store) {
         const auto first = sample_access_token(1);
         value_of(store.create_access_token(first));
@@ -114,14 +124,14 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
 
     add("access token: a revoked token is not found", [](auto& store) {
         const auto stored = sample_access_token(1), lost = sample_access_token(2);
-        expect_false(store.revoke_access_token(lost.token_digest), "there was no such token");
+        expect_false(store.revoke(oauth_token_revocation{lost.token_digest}), "there was no such token");
         value_of(store.create_access_token(stored));
         value_of(store.create_access_token(lost));
         expect_token_found(store, lost);
-        expect_true(store.revoke_access_token(lost.token_digest), "there was such a token");
+        expect_true(store.revoke(oauth_token_revocation{lost.token_digest}), "there was such a token");
         expect_token_unknown(store, lost.token_digest);
         expect_token_found(store, stored);
-        expect_false(store.revoke_access_token(lost.token_digest), "a token is revoked once");
+        expect_false(store.revoke(oauth_token_revocation{lost.token_digest}), "a token is revoked once");
     });
 
     if constexpr (use_recorder<store_given_as<Given>>)
@@ -129,14 +139,15 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
             const auto used = sample_access_token(1), idle = sample_access_token(2);
             value_of(store.create_access_token(used));
             value_of(store.create_access_token(idle));
-            value_of(store.record_access_token_use(sample_digest(3), noon));
+            value_of(store.record_use(access_token_key{sample_digest(3)}, noon, {}));
             expect_token_unknown(store, sample_digest(3));
-            expect(!found_of(store.find_access_token(used.token_digest)).last_used_at, "an unused token has no time of last use");
+            expect(!found_of(store.find_credential(access_token_key{used.token_digest})).last_used_at,
+                   "an unused token has no time of last use");
             for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
-                value_of(store.record_access_token_use(used.token_digest, at));
-                expect(found_of(store.find_access_token(used.token_digest)).last_used_at == at,
+                value_of(store.record_use(access_token_key{used.token_digest}, at, {}));
+                expect(found_of(store.find_credential(access_token_key{used.token_digest})).last_used_at == at,
                        "a found token says when, to the millisecond");
-                expect(!found_of(store.find_access_token(idle.token_digest)).last_used_at, "another does not");
+                expect(!found_of(store.find_credential(access_token_key{idle.token_digest})).last_used_at, "another does not");
             }
             expect_token_found(store, used);
         });
@@ -158,7 +169,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
             const auto token = sample_access_token(round);
             value_of(store.create_access_token(token));
             const auto revoke = [&](std::size_t) {
-                const bool was_there = value_of(store.revoke_access_token(token.token_digest));
+                const bool was_there = value_of(store.revoke(oauth_token_revocation{token.token_digest}));
                 expect_token_unknown(store, token.token_digest);
                 return was_there;
             };
@@ -170,7 +181,7 @@ void add_access_token_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto stored = sample_access_token(1), lost = sample_access_token(2);
         value_of(store.create_access_token(stored));
         value_of(store.create_access_token(lost));
-        value_of(store.revoke_access_token(lost.token_digest));
+        value_of(store.revoke(oauth_token_revocation{lost.token_digest}));
         return [=](auto& reopened) {
             expect_token_found(reopened, stored);
             expect_token_unknown(reopened, lost.token_digest);

@@ -57,6 +57,27 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
     using namespace detail;
     const auto add = adder_of_cases(to, source);
 
+    add("application: a creation or an added secret that is called again with the same digests is the same", [](auto& store) {
+        const auto application = sample_application("tgi_a");
+        const auto id = value_of(store.create_application(application, 1));
+        expect(value_of(store.create_application(application, 1)) == id, "a repeated call returns the id of the first");
+        auto of_another = application;
+        of_another.owner = user_id{application.owner.value() + 1};
+        expect_error("create_application", store.create_application(of_another, 1), error_kind::conflict);
+
+        for (int n = 0; n < 2; ++n) {
+            expect_true(store.change_application(application.owner, id,
+                                                 client_secret_addition{sample_digest(51), application.secret_digest}),
+                        "a repeated call returns the result of the first");
+            const auto found = found_of(store.find_application("tgi_a"));
+            expect(found.secret_digest == sample_digest(51) && found.older_secret_digest == application.secret_digest,
+                   "a repeated call keeps the previous secret");
+        }
+        expect_false(store.change_application(application.owner, id,
+                                              client_secret_addition{sample_digest(52), application.secret_digest}),
+                     "another call finds another secret");
+    });
+
     add("application: a created application is found and listed", [](auto& store) {
         expect_application_unknown(store, "tgi_a");
         auto application = sample_application("tgi_a");
@@ -87,8 +108,11 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         auto second = sample_application("tgi_a", user_id{4});
         second.name = "Another";
         expect_error("create_application", store.create_application(second, applications_max), error_kind::conflict);
-        expect_error("create_application", store.create_application(first, applications_max), error_kind::conflict);
+        second.owner = first.owner;
+        second.secret_digest = sample_digest(99);
+        expect_error("create_application", store.create_application(second, applications_max), error_kind::conflict);
         expect_application_found(store, id, first);
+        second.owner = user_id{4};
         expect(value_of(store.applications_of(second.owner)).empty(), "a refused application is not listed");
         expect(value_of(store.applications_of(first.owner)).size() == 1, "the first application is listed once");
     });
@@ -180,9 +204,11 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto id = value_of(store.create_application(application, applications_max));
         const auto other_id = value_of(store.create_application(other, applications_max));
         const application_id nobodys{other_id.value() + 1};
-        expect_false(store.add_client_secret(user_id{4}, id, sample_digest(50), {}), "the application is another owner's");
-        expect_false(store.add_client_secret(application.owner, nobodys, sample_digest(50), {}), "there is no such application");
-        expect_false(store.remove_older_secret(application.owner, id), "there is no older secret");
+        expect_false(store.change_application(user_id{4}, id, client_secret_addition{sample_digest(50)}),
+                     "the application is another owner's");
+        expect_false(store.change_application(application.owner, nobodys, client_secret_addition{sample_digest(50)}),
+                     "there is no such application");
+        expect_false(store.change_application(application.owner, id, older_secret_removal{}), "there is no older secret");
         expect_application_found(store, id, application);
 
         const auto secrets = [&] {
@@ -191,25 +217,27 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
                    "a list tells the same");
             return std::pair{found.secret_digest, found.older_secret_digest};
         };
-        expect_false(store.add_client_secret(application.owner, id, sample_digest(50), sample_digest(49)), "its secret is another one");
+        expect_false(store.change_application(application.owner, id, client_secret_addition{sample_digest(50), sample_digest(49)}),
+                     "its secret is another one");
         expect_application_found(store, id, application);
-        expect_true(store.add_client_secret(application.owner, id, sample_digest(51), application.secret_digest),
+        expect_true(store.change_application(application.owner, id, client_secret_addition{sample_digest(51), application.secret_digest}),
                     "its secret is the given one");
         expect(secrets() == std::pair{sample_digest(51), std::optional{application.secret_digest}}, "both secrets are kept");
-        expect_true(store.add_client_secret(application.owner, id, sample_digest(52), {}), "the application is the owner's");
+        expect_true(store.change_application(application.owner, id, client_secret_addition{sample_digest(52)}),
+                     "the application is the owner's");
         expect(secrets() == std::pair{sample_digest(52), std::optional{sample_digest(51)}}, "the first of three is gone");
-        expect_false(store.remove_older_secret(user_id{4}, id), "the application is another owner's");
-        expect_false(store.remove_older_secret(application.owner, nobodys), "there is no such application");
+        expect_false(store.change_application(user_id{4}, id, older_secret_removal{}), "the application is another owner's");
+        expect_false(store.change_application(application.owner, nobodys, older_secret_removal{}), "there is no such application");
         expect(secrets().second.has_value(), "only the owner removes a secret");
-        expect_true(store.remove_older_secret(application.owner, id), "the application is the owner's");
+        expect_true(store.change_application(application.owner, id, older_secret_removal{}), "the application is the owner's");
         expect(secrets() == std::pair{sample_digest(52), std::optional<digest>{}}, "the older secret is gone");
-        expect_false(store.remove_older_secret(application.owner, id), "an older secret is removed once");
+        expect_false(store.change_application(application.owner, id, older_secret_removal{}), "an older secret is removed once");
         expect_application_found(store, other_id, other);
         for (std::uint64_t round = 0; round < 5; ++round) {
             const auto before = secrets().first;
             const auto digest_of_thread = [&](std::size_t i) { return sample_digest(1000 * (round + 1) + i); };
             const auto add_one = [&](std::size_t i) {
-                return value_of(store.add_client_secret(application.owner, id, digest_of_thread(i), before));
+                return value_of(store.change_application(application.owner, id, client_secret_addition{digest_of_thread(i), before}));
             };
             const auto winner = expect_one_winner(add_one, "exactly one of several parallel calls replaces a secret");
             expect(secrets() == std::pair{digest_of_thread(winner), std::optional{before}}, "both secrets are kept");
@@ -222,19 +250,19 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto id = value_of(store.create_application(application, applications_max));
         const auto other_id = value_of(store.create_application(other, applications_max));
         for (const std::string& text : difficult_texts()) {
-            application_change changed{.name = text, .website = text, .description = text, .redirect_urls = {}};
+            application_fields changed{.name = text, .website = text, .description = text, .redirect_urls = {}};
             if (text.size() > 100) changed.redirect_urls = {"https://app.example/2", "https://app.example/3", "https://app.example/1"};
-            expect_false(store.update_application(user_id{4}, id, changed), "the application is another owner's");
-            expect_false(store.update_application(application.owner, application_id{other_id.value() + 1}, changed),
+            expect_false(store.change_application(user_id{4}, id, changed), "the application is another owner's");
+            expect_false(store.change_application(application.owner, application_id{other_id.value() + 1}, changed),
                    "there is no such application");
             expect_application_found(store, id, application);
-            expect_true(store.update_application(application.owner, id, changed), "the application is the owner's");
+            expect_true(store.change_application(application.owner, id, changed), "the application is the owner's");
             application.name = application.website = application.description = text;
             application.redirect_urls = changed.redirect_urls;
             expect_application_found(store, id, application);
         }
         expect_application_found(store, other_id, other);
-        expect_true(store.update_application(application.owner, id, {.name = "n", .website = "w", .description = "d",
+        expect_true(store.change_application(application.owner, id, application_fields{.name = "n", .website = "w", .description = "d",
                                                                          .redirect_urls = {}, .acts_for_owner = true}),
                "the application is the owner's");
         expect(value_of(store.find_application("tgi_a"))->acts_for_owner, "it may act for its owner");
@@ -250,7 +278,8 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect_true(store.delete_application(lost.owner, lost_id), "the application is the owner's");
         expect_application_unknown(store, lost.client_id);
         expect_false(store.delete_application(lost.owner, lost_id), "an application is deleted once");
-        expect_false(store.add_client_secret(lost.owner, lost_id, sample_digest(50), {}), "a deleted application has no secrets");
+        expect_false(store.change_application(lost.owner, lost_id, client_secret_addition{sample_digest(50)}),
+                     "a deleted application has no secrets");
         expect_application_found(store, stored_id, stored);
         expect(value_of(store.applications_of(stored.owner)).size() == 1, "a deleted application is not listed");
 
@@ -292,8 +321,8 @@ void add_application_cases(std::vector<test_case>& to, const std::shared_ptr<con
         const auto stored_id = value_of(store.create_application(stored, applications_max));
         const auto lost_id = value_of(store.create_application(lost, applications_max));
         stored.secret_digest = sample_digest(50);
-        value_of(store.add_client_secret(stored.owner, stored_id, stored.secret_digest, {}));
-        value_of(store.remove_older_secret(stored.owner, stored_id));
+        value_of(store.change_application(stored.owner, stored_id, client_secret_addition{stored.secret_digest, {}}));
+        value_of(store.change_application(stored.owner, stored_id, older_secret_removal{}));
         value_of(store.delete_application(lost.owner, lost_id));
         return [=](auto& reopened) {
             expect_application_found(reopened, stored_id, stored);

@@ -54,7 +54,7 @@ void add_delivery_clock_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_completed(store, completed(lease_one(store, noon + month), retry, noon + month), completion::done, noon + month);
         expect(listed_hook(store, account, first).failing_since == noon + month, "it is failing");
         const auto other = listen(store, account);
-        value_of(store.append_event_to(other, sample_event(account), sample_seed(1), noon));
+        value_of(store.append_event(sample_event(account), sample_seed(1), noon, other));
         expect(due_hook_ids(store, noon, 1).size() == 1, "a page has the requested size");
         const auto page = value_of(store.due_hooks(noon, 10));
         expect(page.hooks.size() == 2, "both hooks are listed");
@@ -108,7 +108,7 @@ void add_delivery_clock_cases(std::vector<test_case>& to, const std::shared_ptr<
         const auto [account, hook] = hook_with_deliveries(store, 2);
         const auto leased = lease_due_at(store, noon + month);
         expect_completed(store, completed(leased.at(0), gone), completion::hook_disabled, noon + month);
-        expect_true(store.enable_hook(account, hook, noon), "the hook exists");
+        expect_true(store.change_hook(account, hook, hook_enabling{noon}), "the hook exists");
         expect(lease_one(store, noon).lease.delivery == leased.at(1).lease.delivery, "it is due");
     });
 
@@ -147,9 +147,10 @@ void add_delivery_clock_cases(std::vector<test_case>& to, const std::shared_ptr<
     add("clock: a sweep by a clock that is behind deletes no delivery", [](auto& store) {
         const auto [account, hook] = hook_with_deliveries(store, 2);
         expect_completed(store, completed(lease_due_at(store, noon).at(0), delivered), completion::done);
-        expect(value_of(store.sweep_deliveries(noon - month, 10)) == 0, "nothing ended so long ago");
+        expect(value_of(store.sweep({.deliveries_ended_before = noon - month, .rows_max = 10})) == 0, "nothing ended so long ago");
         expect(deliveries(store, account, hook).size() == 2, "both are there");
-        expect(value_of(store.sweep_deliveries(noon + month, 10)) == 1, "what ended is swept when its time has passed");
+        expect(value_of(store.sweep({.deliveries_ended_before = noon + month, .rows_max = 10})) == 1,
+               "what ended is swept when its time has passed");
     });
 }
 
@@ -188,6 +189,7 @@ void add_grant_clock_cases(std::vector<test_case>& to, const std::shared_ptr<con
         presented.grace = seconds{30};
         presented.now += month;
         expect_redemption(store, presented, redeemed);
+        presented.tokens = sample_tokens(2);
         expect_redemption(store, presented, repeated);
         presented.now -= milliseconds{29'999};  // the clocks of two nodes may differ by as much
         expect_redemption(store, presented, repeated);
@@ -220,7 +222,7 @@ void add_grant_clock_cases(std::vector<test_case>& to, const std::shared_ptr<con
         request.expires_at += month;
         value_of(store.create_device_code(request));
         expect_nothing(store.answer_device_code(sample_decision(1, device_code_state::approved)), "the request has expired");
-        expect_nothing(store.granted_scopes(user_id{7}, application), "nothing was granted");
+        expect_nothing(granted_scopes(store, user_id{7}, application), "nothing was granted");
     });
 
     add("clock: a sweep by a clock that is behind deletes nothing, and each row goes when its end has passed", [](auto& store) {
@@ -228,12 +230,12 @@ void add_grant_clock_cases(std::vector<test_case>& to, const std::shared_ptr<con
         authorize(store, 1, application);
         expect_code(store, sample_code(2, application), code_result::created);
         value_of(store.create_device_code(sample_device_code(1, application)));
-        expect(value_of(store.sweep_expired(noon - month, 100)) == 0, "all ends are ahead");
+        expect(value_of(store.sweep({.expired_at = noon - month, .rows_max = 100})) == 0, "all ends are ahead");
         expect_access(store, 1);
         expect(is_refreshable(store, 1, application), "the refresh token is there");
         expect_redemption(store, sample_redemption(2, application), redemption_result::redeemed);
         // Two codes, two access tokens, two refresh tokens and a device code.
-        expect(value_of(store.sweep_expired(noon + 2 * month, 100)) == 7, "all ends have passed");
+        expect(value_of(store.sweep({.expired_at = noon + 2 * month, .rows_max = 100})) == 7, "all ends have passed");
     });
 }
 
@@ -251,7 +253,8 @@ void add_session_clock_cases(std::vector<test_case>& to, const std::shared_ptr<c
         ahead.last_seen_at += month;
         value_of(store.create_session(ahead));
         const auto sweep = [&](instant now) {
-            return value_of(store.sweep_sessions(now - std::chrono::days{7}, now - std::chrono::hours{12}, 100));
+            return value_of(
+                store.sweep({.sessions = session_ends{now - std::chrono::days{7}, now - std::chrono::hours{12}}, .rows_max = 100}));
         };
         expect(sweep(noon - month) == 0 && sweep(noon) == 0, "neither has ended");
         expect(sweep(noon + month) == 1, "the first one has");

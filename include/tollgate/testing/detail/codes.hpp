@@ -30,7 +30,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             code.only_if_granted = only_if_granted;
             expect_error("create_code", store.create_code(code), error_kind::not_found);
         }
-        expect_nothing(store.granted_scopes(user_id{7}, other), "an unknown application has no grant");
+        expect_nothing(granted_scopes(store, user_id{7}, other), "an unknown application has no grant");
         expect(value_of(store.grants_of(user_id{7})).empty(), "the user has granted nothing");
         expect_redemption(store, sample_redemption(1, other), unknown);
     });
@@ -45,7 +45,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         again.expires_at = noon + seconds{600};
         expect_code(store, again, code_result::waiting);
         expect_code(store, code, code_result::waiting);
-        expect(value_of(store.granted_scopes(user_id{7}, application)) == code.scopes,
+        expect(value_of(granted_scopes(store, user_id{7}, application)) == code.scopes,
                "nothing was granted by the second");
         auto presented = sample_redemption(1, application);
         presented.redirect_uri = again.redirect;
@@ -160,7 +160,7 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         }
         for (const std::uint64_t number : {2U, 12U}) expect_access(store, number);
         expect(is_refreshable(store, 2, application), "another code's tokens stay valid");
-        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant remains");
+        expect(value_of(granted_scopes(store, user_id{7}, application)).has_value(), "the grant remains");
         expect_code(store, sample_code(1, application), code_result::spent);
     });
 
@@ -171,14 +171,35 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         authorize(store, 1, application);
         expect_redemption(store, sample_redemption(1, other), unknown);  // another application must not cause a revocation
         expect_access(store, 1);
-        value_of(store.sweep_expired(last, 100));
+        value_of(store.sweep({.expired_at = last, .rows_max = 100}));
         expect_code(store, sample_code(1, application), code_result::spent);
         auto presented = sample_redemption(1, application);
         presented.now = last;
+        presented.tokens = sample_tokens(2);
         presented.redirect_uri = "https://elsewhere.example/";
         presented.code_challenge = std::string(43, 'a');
         expect_redemption(store, presented, reused);
         expect(!is_refreshable(store, 1, application), "the refresh token made of the code is revoked");
+    });
+
+    add("code: a redemption that is called again with the same digests is the same redemption", [](auto& store) {
+        const auto application = create_sample_application(store);
+        authorize(store, 1, application);
+        auto presented = sample_redemption(1, application);
+        for (const seconds later : {seconds{0}, seconds{40}, seconds{limits::spent_code_seconds}}) {
+            presented.now = sample_redemption(1, application).now + later;
+            const auto again = value_of(store.redeem_code(presented));
+            expect(again.result == redeemed, "a repeated call returns the result of the first");
+            expect(again.user == user_id{7} && again.scopes == sample_code(1, application).scopes,
+                   "a repeated call returns the user and the scopes of the first");
+            expect_access(store, 1);
+            expect(is_refreshable(store, 1, application), "a repeated call revokes nothing");
+        }
+        presented.tokens.refresh_digest = sample_refresh_digest(2);
+        expect_redemption(store, presented, reused);
+        expect_no_access(store, 1);
+        expect_redemption(store, sample_redemption(1, application), reused);  // its refresh token is revoked
+        expect_no_access(store, 1);
     });
 
     add("code: one that was redeemed just now may be repeated without harm, if the request says so", [](auto& store) {
@@ -269,8 +290,8 @@ void add_code_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         again.redirect = "https://other.example/back";
         again.code_challenge = std::string(43, 'a');
         expect_code(store, again, code_result::created);
-        expect(value_of(store.granted_scopes(first.user, application)) == first.scopes, "a grant does not expire with its code");
-        expect(value_of(store.granted_scopes(again.user, other)) == again.scopes, "the scopes of the second code are granted");
+        expect(value_of(granted_scopes(store, first.user, application)) == first.scopes, "a grant does not expire with its code");
+        expect(value_of(granted_scopes(store, again.user, other)) == again.scopes, "the scopes of the second code are granted");
         expect_redemption(store, presented, unknown);
         presented.application = other;
         expect_redemption(store, presented, verifier_mismatch);

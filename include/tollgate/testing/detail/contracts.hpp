@@ -39,13 +39,15 @@ struct token_store {
 struct access_token_store {
     static constexpr std::string_view name = "access_token_store";
     template <class S>
-    static constexpr bool is_met = tollgate::access_token_store<S>;
+    static constexpr bool is_met = tollgate::access_token_store<S> && tollgate::credential_source<S>;
     template <class S>
-    static constexpr bool is_begun = requires { &S::create_access_token; } || requires { &S::revoke_access_token; };
+    static constexpr bool is_begun = requires { &S::create_access_token; };
     template <class S>
     static consteval void require() {
         static_assert(tollgate::access_token_store<S>,
                       "tollgate: this does not satisfy access_token_store; read tollgate/contract/token_store.hpp");
+        static_assert(tollgate::credential_source<S>,
+                      "tollgate: this does not satisfy credential_source; read tollgate/contract/token_store.hpp");
     }
 };
 
@@ -55,7 +57,7 @@ struct credential_cache {
     template <class S>
     static constexpr bool is_met = tollgate::token_store<S> && tollgate::credential_cache<S>;
     template <class S>
-    static constexpr bool is_begun = requires { &S::cached_personal_token; } || requires { &S::cached_access_token; };
+    static constexpr bool is_begun = requires { &S::cached_credential; };
     template <class S>
     static consteval void require() {
         if constexpr (tollgate::token_store<S>)
@@ -71,8 +73,7 @@ struct use_recorder {
     template <class S>
     static constexpr bool is_met = tollgate::use_recorder<S>;
     template <class S>
-    static constexpr bool is_begun =
-        requires { &S::record_personal_token_use; } || requires { &S::record_access_token_use; };
+    static constexpr bool is_begun = requires { &S::record_use; };
     template <class S>
     static consteval void require() {
         static_assert(tollgate::use_recorder<S>, "tollgate: this does not satisfy use_recorder; read tollgate/contract/token_store.hpp");
@@ -97,7 +98,7 @@ struct outbox {
     template <class S>
     static constexpr bool is_met = tollgate::hook_store<S> && tollgate::outbox<S>;
     template <class S>
-    static constexpr bool is_begun = requires { &S::due_hooks; } || requires { &S::deliveries_of; } || requires { &S::sweep_deliveries; };
+    static constexpr bool is_begun = requires { &S::due_hooks; } || requires { &S::deliveries_of; };
     template <class S>
     static consteval void require() {
         if constexpr (tollgate::hook_store<S>)

@@ -24,38 +24,24 @@ inline void expect_cached(const lookup<token_credential>& cached, const std::opt
            "a cached token must be the one that the store finds", at);
 }
 
-/// `find(store)`. What `cached(store)` answers before and after it must be the same, if the store has a cache.
-template <class Store, class Find, class Cached>
-std::optional<token_credential> looked_up_by(Store& store, Find find, Cached cached, const std::source_location& at) {
+/// What the store finds, which its cache must return before and after it, too.
+template <class Store>
+std::optional<token_credential> looked_up(Store& store, const credential_key& key, const std::source_location& at) {
     if constexpr (credential_cache<Store>) {
-        const auto before = cached(store);
-        auto found = value_of(find(store), at);
+        const auto before = store.cached_credential(key);
+        auto found = value_of(store.find_credential(key), at);
         expect_cached(before, found, at);
-        expect_cached(cached(store), found, at);
+        expect_cached(store.cached_credential(key), found, at);
         return found;
     } else {
-        return value_of(find(store), at);
+        return value_of(store.find_credential(key), at);
     }
-}
-
-/// What the store finds, which its cache must return, too.
-template <class Store>
-std::optional<token_credential> looked_up(Store& store, std::string_view username, const std::source_location& at) {
-    return looked_up_by(
-        store, [username](auto& in) { return in.find_personal_token(username); },
-        [username](auto& in) { return in.cached_personal_token(username); }, at);
-}
-template <class Store>
-std::optional<token_credential> looked_up(Store& store, const digest& token, const std::source_location& at) {
-    return looked_up_by(
-        store, [&token](auto& in) { return in.find_access_token(token); },
-        [&token](auto& in) { return in.cached_access_token(token); }, at);
 }
 
 template <class Store>
 void expect_token_found(Store& store, const new_access_token& token,
                         const std::source_location& at = std::source_location::current()) {
-    const auto found = looked_up(store, token.token_digest, at);
+    const auto found = looked_up(store, access_token_key{token.token_digest}, at);
     expect(found.has_value(), "an access token that was created is found", at);
     expect(found->user == token.user, "a found token has its user", at);
     expect(found->secret_digest == token.token_digest, "a found token has its digest", at);

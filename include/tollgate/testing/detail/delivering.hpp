@@ -169,11 +169,44 @@ std::uint64_t expect_changes(Store& store, std::optional<std::uint64_t> before,
     fail(before ? "changes_seen() must return another number after an event was appended" : "changes_seen() must return a number", at);
 }
 
+/// The hook's deliveries, newest first, without their attempts.
+template <class Store>
+result<std::vector<delivery>> deliveries_of(Store& store, const account_ref& account, hook_id hook, std::size_t rows_max,
+                                            std::optional<delivery_id> older_than = {}, std::optional<delivery_state> state = {}) {
+    const auto listed = store.deliveries_of(account, {.hook = hook, .rows_max = rows_max, .older_than = older_than, .state = state});
+    if (!listed) return listed.error();
+    std::vector<delivery> found;
+    for (const listed_delivery& each : *listed) found.push_back(each.delivery);
+    return found;
+}
+
+/// An attempt, with its delivery.
+struct recorded_attempt {
+    delivery_id delivery;
+    std::string event;
+    public_id message_id;
+    tollgate::attempt attempt;
+};
+
+/// The attempts of the hook's deliveries, or of one delivery: those of the newest delivery first, and of these the last attempt first; at
+/// most `attempts_max` of each.
+template <class Store>
+result<std::vector<recorded_attempt>> attempts_of(Store& store, const account_ref& account, hook_id hook, std::size_t attempts_max,
+                                                  std::optional<delivery_id> delivery = {}) {
+    const auto listed =
+        store.deliveries_of(account, {.hook = hook, .rows_max = 10'000, .delivery = delivery, .attempts_max = attempts_max});
+    if (!listed) return listed.error();
+    std::vector<recorded_attempt> found;
+    for (const listed_delivery& of : *listed)
+        for (const attempt& each : of.attempts) found.push_back({of.delivery.id, of.delivery.event, of.delivery.message_id, each});
+    return found;
+}
+
 /// The hook's deliveries, newest first.
 template <class Store>
 std::vector<delivery> deliveries(Store& store, const account_ref& account, hook_id hook,
                                  const std::source_location& at = std::source_location::current()) {
-    return value_of(store.deliveries_of(account, hook, 10'000, std::nullopt, std::nullopt), at);
+    return value_of(deliveries_of(store, account, hook, 10'000, std::nullopt, std::nullopt), at);
 }
 /// The listed delivery with that id.
 [[nodiscard]] inline delivery only_of(const std::vector<delivery>& listed, delivery_id id,

@@ -39,21 +39,22 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(refresh->expires_at == sample_tokens(1).refresh_expires_at, "a refresh token has its end");
         expect_nothing(store.find_oauth_token(sample_access_digest(2)), "it was not created");
         expect_nothing(store.find_oauth_token(sample_code_digest(1)), "a code is no token");
-        value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
+        value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(1), application}));
         expect_nothing(store.find_oauth_token(sample_access_digest(1)), "a revoked access token is not found");
         expect_nothing(store.find_oauth_token(sample_refresh_digest(1)), "a revoked refresh token is not found");
     });
 
     add("owner token: is created for the owner only, and works only while the owner allows it", [](auto& store) {
         const auto application = create_sample_application(store);
-        const application_change allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {},
+        const application_fields allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {},
                                          .acts_for_owner = true};
         const auto create = [&](std::uint64_t seed, user_id user, application_id client) {
             new_access_token token{user, client, sample_access_digest(seed), sample_scopes("sitesmaker"), noon, noon + seconds{60}};
-            return store.create_owner_token(token);
+            token.for_owner = true;
+            return store.create_access_token(token);
         };
         expect_false(create(1, user_id{3}, application), "an owner has to allow it");
-        value_of(store.update_application(user_id{3}, application, allowed));
+        value_of(store.change_application(user_id{3}, application, allowed));
         expect_false(create(1, user_id{7}, application), "a user is not the owner");
         expect_false(create(1, user_id{3}, application_id{application.value() + 1}), "there is no such application");
         expect_no_access(store, 1);
@@ -63,27 +64,27 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect(found && found->user == user_id{3} && found->scopes == sample_scopes("sitesmaker"),
                "the token is the owner's, with its scopes");
         expect(found->created_at == noon && found->expires_at == noon + seconds{60}, "the token has its time and its end");
-        new_access_token again{user_id{3}, application, sample_access_digest(1), sample_scopes("a"), noon, noon};
-        expect_error("create_owner_token", store.create_owner_token(again), error_kind::conflict);
+        new_access_token again{user_id{4}, application, sample_access_digest(1), sample_scopes("a"), noon, noon};
+        expect_error("create_access_token", store.create_access_token(again), error_kind::conflict);
         for (const auto type : {client_type::public_client, client_type::resource_server}) {
             auto other = sample_application(to_text(type));
             other.type = type;
             const auto id = value_of(store.create_application(other, limits::applications_per_user_max));
-            value_of(store.update_application(user_id{3}, id, allowed));
+            value_of(store.change_application(user_id{3}, id, allowed));
             expect_false(create(9, user_id{3}, id), "only a confidential client proves who it is");
         }
 
         authorize(store, 5, application, user_id{3});
         auto forbidden = allowed;
         forbidden.acts_for_owner = false;
-        expect_false(store.update_application(user_id{4}, application, forbidden), "the application is another owner's");
+        expect_false(store.change_application(user_id{4}, application, forbidden), "the application is another owner's");
         expect_access(store, 1);
-        value_of(store.update_application(user_id{3}, application, forbidden));
+        value_of(store.change_application(user_id{3}, application, forbidden));
         expect_no_access(store, 1);
         expect_access(store, 5);
-        value_of(store.update_application(user_id{3}, application, allowed));
+        value_of(store.change_application(user_id{3}, application, allowed));
         expect_true(create(2, user_id{3}, application), "the owner has allowed it again");
-        value_of(store.revoke_grant(user_id{3}, application));
+        value_of(store.revoke(grant_revocation{user_id{3}, application}));
         expect_no_access(store, 2);
         expect_true(create(3, user_id{3}, application), "the right is the application's");
         value_of(store.delete_application(user_id{3}, application));
@@ -102,7 +103,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             return listed[0].users;
         };
         expect(users() == 3, "each user counts once");
-        value_of(store.revoke_grant(user_id{8}, application));
+        value_of(store.revoke(grant_revocation{user_id{8}, application}));
         expect(users() == 2, "a user who revoked no longer counts");
     });
 
@@ -122,6 +123,10 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             expect(found->created_at == device_code.created_at && found->expires_at == device_code.expires_at, "it has its times");
             expect(found->state == pending, "it is pending");
         }
+        value_of(store.create_device_code(device_code));  // the call is repeated
+        auto other = device_code;
+        other.device_digest = sample_device_code(3, application).device_digest;
+        expect_error("create_device_code", store.create_device_code(other), error_kind::conflict);
         expect_nothing(store.find_device_code(sample_digest(0)), "it was not created");
         auto unknown = sample_decision(1, approved);
         unknown.user_digest = sample_digest(0);
@@ -131,7 +136,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         auto late = sample_decision(1, approved);
         late.now = device_code.expires_at;
         expect_nothing(store.answer_device_code(late), "the request has expired");
-        expect_nothing(store.granted_scopes(user_id{7}, application), "nothing was granted");
+        expect_nothing(granted_scopes(store, user_id{7}, application), "nothing was granted");
         const auto expect_answer = [&](const device_decision& decision, const device_answer& expected, std::string_view rule) {
             const auto answer = found_of(store.answer_device_code(decision));
             expect(answer.is_new == expected.is_new && answer.state == expected.state && answer.user == expected.user, rule);
@@ -140,11 +145,11 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         };
         expect_answer(sample_decision(1, denied), {true, denied, user_id{7}}, "the request was pending");
         expect_answer(sample_decision(1, approved), {false, denied, user_id{7}}, "a request is answered once");
-        expect_nothing(store.granted_scopes(user_id{7}, application), "a denial grants nothing");
+        expect_nothing(granted_scopes(store, user_id{7}, application), "a denial grants nothing");
         expect_answer(sample_decision(2, approved, user_id{8}), {true, approved, user_id{8}}, "each has its answer");
         expect_answer(sample_decision(2, approved, user_id{7}), {false, approved, user_id{8}}, "the first user stays");
-        expect_nothing(store.granted_scopes(user_id{7}, application), "the second user granted nothing");
-        expect(value_of(store.granted_scopes(user_id{8}, application)) == device_code.scopes, "an approval grants the scopes");
+        expect_nothing(granted_scopes(store, user_id{7}, application), "the second user granted nothing");
+        expect(value_of(granted_scopes(store, user_id{8}, application)) == device_code.scopes, "an approval grants the scopes");
         expect_nothing(store.answer_device_code([&] {
             auto expired = sample_decision(2, approved, user_id{8});
             expired.now = device_code.expires_at;
@@ -172,7 +177,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             auto presented = sample_redemption(seed, application);
             presented.code_digest = device_code.device_digest;
             presented.now = decision.now + seconds{limits::approved_device_code_seconds} - milliseconds{seed == 1 ? 1 : 0};
-            value_of(store.sweep_expired(presented.now, 100));
+            value_of(store.sweep({.expired_at = presented.now, .rows_max = 100}));
             const auto expected = seed == 1 ? redemption_result::redeemed : redemption_result::unknown;
             const auto result = value_of(store.redeem_code(presented)).result;
             expect(result == expected || (seed == 2 && result == redemption_result::expired), "the device has a minute to poll");
@@ -192,10 +197,11 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
         expect_error("create_device_code", store.create_device_code(sample_device_code(3, application_id{application.value() + 1})),
                      error_kind::not_found);
         const instant end = device_code.expires_at + seconds{limits::expired_device_code_seconds};
-        expect(value_of(store.sweep_expired(end - milliseconds{1}, 10)) == 0, "a device that still polls is told that it has expired");
+        expect(value_of(store.sweep({.expired_at = end - milliseconds{1}, .rows_max = 10})) == 0,
+               "a device that still polls is told that it has expired");
         expect(value_of(store.find_device_code(device_code.device_digest)).has_value(), "it is there after its expiry");
-        expect(value_of(store.sweep_expired(end, 0)) == 0, "nothing is swept");
-        expect(value_of(store.sweep_expired(end, 10)) == 1, "it is swept");
+        expect(value_of(store.sweep({.expired_at = end, .rows_max = 0})) == 0, "nothing is swept");
+        expect(value_of(store.sweep({.expired_at = end, .rows_max = 10})) == 1, "it is swept");
         expect_nothing(store.find_device_code(device_code.device_digest), "it was swept");
 
         value_of(store.create_device_code(device_code));
@@ -219,7 +225,7 @@ void add_device_code_cases(std::vector<test_case>& to, const std::shared_ptr<con
             expect(found_of(store.find_device_code(device_code.device_digest)).state == answer_of(winner), "the accepted answer stays");
             for (std::size_t i = 0; i < thread_count; ++i) {
                 expect(answers[i].state == answer_of(winner) && answers[i].user == user_of(winner), "all learn the accepted answer");
-                const auto granted = value_of(store.granted_scopes(user_of(i), application));
+                const auto granted = value_of(granted_scopes(store, user_of(i), application));
                 expect(granted.has_value() == (i == winner && answer_of(winner) == approved), "only the accepted approval grants");
             }
         }

@@ -63,16 +63,18 @@ T found_of(result<std::optional<T>> actual, const std::source_location& at = std
     return *std::move(found);
 }
 
-/// Requires that the verb returns true; `reason` says why it must.
-inline void expect_true(const result<bool>& actual, std::string_view reason,
+/// Requires that the verb returns true, or 1; `reason` says why it must.
+template <class T>
+void expect_true(const result<T>& actual, std::string_view reason,
                         const std::source_location& at = std::source_location::current()) {
-    if (!value_of(actual, at)) fail("must return true: " + std::string{reason}, at);
+    if (value_of(actual, at) != T{1}) fail("must return true: " + std::string{reason}, at);
 }
 
-/// Requires that the verb returns false, without an error.
-inline void expect_false(const result<bool>& actual, std::string_view reason,
+/// Requires that the verb returns false, or 0, without an error.
+template <class T>
+void expect_false(const result<T>& actual, std::string_view reason,
                          const std::source_location& at = std::source_location::current()) {
-    if (value_of(actual, at)) fail("must return false: " + std::string{reason}, at);
+    if (value_of(actual, at) != T{}) fail("must return false: " + std::string{reason}, at);
 }
 
 /// Requires that the verb finds nothing, without an error.

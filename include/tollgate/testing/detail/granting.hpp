@@ -7,6 +7,7 @@
 #include <tollgate/testing/detail/test_case.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <source_location>
 #include <string_view>
 
@@ -18,13 +19,23 @@ application_id create_sample_application(Store& store, std::string_view client_i
     return value_of(store.create_application(sample_application(client_id, owner), limits::applications_per_user_max));
 }
 
+/// Returns the scopes that a user has granted an application; empty if there is no grant.
+template <class Store>
+result<std::optional<scope_set>> granted_scopes(Store& store, user_id user, application_id application) {
+    const auto grants = store.grants_of(user);
+    if (!grants) return grants.error();
+    for (const grant& each : *grants)
+        if (each.application == application) return std::optional{each.scopes};
+    return std::optional<scope_set>{};
+}
+
 /// Returns true if an access token is valid. Returns what is expected if the store does not authenticate, so that this cannot
 /// be tested.
 template <class Store>
 bool has_access(Store& store, std::uint64_t seed, bool expected,
                 const std::source_location& at = std::source_location::current()) {
     if constexpr (credential_source<Store>)
-        return looked_up(store, sample_access_digest(seed), at).has_value();
+        return looked_up(store, access_token_key{sample_access_digest(seed)}, at).has_value();
     else return expected;
 }
 template <class Store>

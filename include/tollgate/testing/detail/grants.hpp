@@ -28,10 +28,10 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     add("grant: the scopes of a code are granted and listed", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto code = sample_code(1, application);
-        expect_nothing(store.granted_scopes(code.user, application), "nothing was granted before");
+        expect_nothing(granted_scopes(store, code.user, application), "nothing was granted before");
         expect(value_of(store.grants_of(code.user)).empty(), "a user who granted nothing has an empty list");
         expect_code(store, code, code_result::created);
-        expect(value_of(store.granted_scopes(code.user, application)) == code.scopes,
+        expect(value_of(granted_scopes(store, code.user, application)) == code.scopes,
                "what the code is for is granted");
         const auto listed = value_of(store.grants_of(code.user));
         expect(listed.size() == 1, "a grant is listed once");
@@ -42,7 +42,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect(listed[0].scopes == code.scopes, "a listed grant has its scopes, in their order");
         expect(listed[0].created_at == code.created_at, "a listed grant has its time, to the millisecond");
         expect(!listed[0].last_used_at, "a grant that was not used says so");
-        expect_nothing(store.granted_scopes(user_id{8}, application), "another user granted nothing");
+        expect_nothing(granted_scopes(store, user_id{8}, application), "another user granted nothing");
         expect(value_of(store.grants_of(user_id{8})).empty(), "another user granted nothing");
     });
 
@@ -58,12 +58,12 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
                        "a listed grant says whether its application is suspended");
             return found.suspended;
         };
-        const application_change allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {}, .acts_for_owner = true};
+        const application_fields allowed{.name = "n", .website = "w", .description = "d", .redirect_urls = {}, .acts_for_owner = true};
         const auto create_owner_token = [&](std::uint64_t seed) {
-            return store.create_owner_token(
-                {user_id{3}, application, sample_access_digest(seed), sample_scopes("a"), noon, noon + seconds{3600}});
+            return store.create_access_token(
+                {user_id{3}, application, sample_access_digest(seed), sample_scopes("a"), noon, noon + seconds{3600}, true});
         };
-        value_of(store.update_application(user_id{3}, application, allowed));
+        value_of(store.change_application(user_id{3}, application, allowed));
         authorize(store, 1, application);
         authorize(store, 2, other);
         expect(!reason_of(), "a new application is not suspended");
@@ -72,12 +72,12 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect_code(store, sample_code(3, application), code_result::created);
         value_of(store.create_device_code(sample_device_code(1, application)));
         const auto unknown_id = application_id{other.value() + 1};
-        expect_false(store.set_suspension(unknown_id, suspension::by_operator), "there is no such application");
-        expect_false(store.set_suspension(unknown_id, std::nullopt), "there is no such application");
+        expect_false(store.change_application({}, unknown_id, suspension_change{suspension::by_operator}), "there is no such application");
+        expect_false(store.change_application({}, unknown_id, suspension_change{std::nullopt}), "there is no such application");
         for (const std::uint64_t live : {1U, 11U, 12U}) expect_access(store, live);
 
         for (const auto reason : {suspension::by_operator, suspension::owner_disabled}) {
-            expect_true(store.set_suspension(application, reason), "the application is suspended");
+            expect_true(store.change_application({}, application, suspension_change{reason}), "the application is suspended");
             expect(reason_of() == reason, "an application has the reason of its suspension");
             for (const std::uint64_t gone : {1U, 11U, 12U}) expect_no_access(store, gone);
             expect_refresh(store, sample_refresh(1, 13, application), refresh_result::unknown);
@@ -93,15 +93,15 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
                            "a suspended application gets no code for a device");
             expect(found_of(store.find_device_code(sample_device_code(1, application).device_digest)).state == device_code_state::pending,
                    "the request of the device has no answer");
-            expect_nothing(store.granted_scopes(user_id{8}, application), "nothing was granted");
+            expect_nothing(granted_scopes(store, user_id{8}, application), "nothing was granted");
             for (const std::uint64_t never : {3U, 13U, 14U}) expect_no_access(store, never);
         }
-        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "grants stay");
+        expect(value_of(granted_scopes(store, user_id{7}, application)).has_value(), "grants stay");
         expect_access(store, 2);
         expect(is_refreshable(store, 2, other), "another application is not suspended");
 
         expect(value_of(store.grants_of(user_id{8})).empty(), "no grant was made");
-        expect_true(store.set_suspension(application, std::nullopt), "the application is resumed");
+        expect_true(store.change_application({}, application, suspension_change{std::nullopt}), "the application is resumed");
         expect(found_of(store.answer_device_code(sample_decision(1, device_code_state::approved, user_id{8}))).is_new,
                "the device can be approved again");
         expect(!reason_of(), "a resumed application is not suspended");
@@ -121,7 +121,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
                 expect_code(store, sample_code(base + 100 + i, application), code_result::created);
             in_parallel([&](std::size_t i) {
                 if (i == 0) {
-                    value_of(store.set_suspension(application, suspension::by_operator));
+                    value_of(store.change_application({}, application, suspension_change{suspension::by_operator}));
                     return;
                 }
                 value_of(store.refresh_access_token(sample_refresh(base + i, base + 200 + i, application)));
@@ -141,12 +141,12 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             std::vector<int> created(thread_count);
             in_parallel([&](std::size_t i) {
                 const auto approval = sample_decision(base + i, device_code_state::approved, user_of(i));
-                if (i == 0) value_of(store.set_suspension(application, suspension::by_operator));
+                if (i == 0) value_of(store.change_application({}, application, suspension_change{suspension::by_operator}));
                 else if (i % 2 == 1) created[i] = value_of(store.answer_device_code(approval)).has_value();
                 else created[i] = value_of(store.create_code(sample_code(base + i, application, user_of(i)))) == code_result::created;
             });
             for (std::size_t i = 1; i < thread_count; ++i)
-                expect(value_of(store.granted_scopes(user_of(i), application)).has_value() == (created[i] != 0),
+                expect(value_of(granted_scopes(store, user_of(i), application)).has_value() == (created[i] != 0),
                        "there is a grant exactly if there is a code");
         }
     });
@@ -161,7 +161,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         code.scopes = sample_scopes("c a");
         code.created_at = noon + seconds{9};
         expect_code(store, code, code_result::created);
-        expect(value_of(store.granted_scopes(code.user, application)) == sample_scopes("b a c"),
+        expect(value_of(granted_scopes(store, code.user, application)) == sample_scopes("b a c"),
                "each scope once, in the order in which they came");
         const auto listed = value_of(store.grants_of(code.user));
         expect(listed.size() == 1, "one user and one application have one grant");
@@ -179,7 +179,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             return code;
         };
         expect_code(store, without_consent(1, "a"), code_result::not_granted);
-        expect_nothing(store.granted_scopes(user_id{7}, application), "a refused code grants nothing");
+        expect_nothing(granted_scopes(store, user_id{7}, application), "a refused code grants nothing");
         expect(value_of(store.grants_of(user_id{7})).empty(), "and nothing is listed");
         expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
 
@@ -190,11 +190,11 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         expect_code(store, without_consent(3, "a"), code_result::created);
         expect_code(store, without_consent(3, "a"), code_result::waiting);
         expect_code(store, without_consent(4, "a b"), code_result::created);
-        expect(value_of(store.granted_scopes(user_id{7}, application)) == with_consent.scopes, "granted scopes remain granted");
+        expect(value_of(granted_scopes(store, user_id{7}, application)) == with_consent.scopes, "granted scopes remain granted");
         const auto actual = value_of(store.redeem_code(sample_redemption(3, application)));
         expect(actual.scopes == sample_scopes("a"), "the code is for its own scopes");
 
-        expect_true(store.revoke_grant(user_id{7}, application), "there was such a grant");
+        expect_true(store.revoke(grant_revocation{user_id{7}, application}), "there was such a grant");
         expect_code(store, without_consent(5, "a"), code_result::not_granted);
         expect(value_of(store.grants_of(user_id{7})).empty(), "a revocation is not undone");
     });
@@ -207,11 +207,11 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         auto more = sample_code(2, application);
         more.scopes = sample_scopes("y z");
         expect_error("create_code", store.create_code(more), error_kind::invalid);
-        expect(value_of(store.granted_scopes(code.user, application)) == code.scopes, "nothing was granted");
+        expect(value_of(granted_scopes(store, code.user, application)) == code.scopes, "nothing was granted");
         expect_redemption(store, sample_redemption(2, application), redemption_result::unknown);
         more.scopes = sample_scopes("y");
         expect_code(store, more, code_result::created);
-        expect(found_of(store.granted_scopes(code.user, application)).contains("y"), "as many as fit are granted");
+        expect(found_of(granted_scopes(store, code.user, application)).contains("y"), "as many as fit are granted");
     });
 
     add("grant: grants are listed by user, oldest first", [](auto& store) {
@@ -226,7 +226,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             expect_code(store, sample_code(10 + seed, applications[each], user_id{8}), code_result::created);
         }
         const auto first = value_of(store.grants_of(user_id{7}));
-        expect_true(store.revoke_grant(user_id{7}, applications[0]), "there was such a grant");
+        expect_true(store.revoke(grant_revocation{user_id{7}, applications[0]}), "there was such a grant");
         expect_code(store, sample_code(20, applications[0]), code_result::created);
         const auto listed = value_of(store.grants_of(user_id{7}));
         std::size_t at = 0;
@@ -239,31 +239,31 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
     add("grant: a revocation deletes its codes and tokens, and changes no other grant", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
-        expect_false(store.revoke_grant(user_id{7}, application), "there was no such grant");
+        expect_false(store.revoke(grant_revocation{user_id{7}, application}), "there was no such grant");
         authorize(store, 1, application);
         authorize(store, 2, other);
         authorize(store, 3, application, user_id{8});
         expect_refresh(store, sample_refresh(1, 11, application), refresh_result::refreshed);
         expect_code(store, sample_code(4, application), code_result::created);
 
-        expect_true(store.revoke_grant(user_id{7}, application), "there was such a grant");
+        expect_true(store.revoke(grant_revocation{user_id{7}, application}), "there was such a grant");
         for (const std::uint64_t gone : {1U, 11U}) expect_no_access(store, gone);
         expect_refresh(store, sample_refresh(1, 12, application), refresh_result::unknown);
         expect_redemption(store, sample_redemption(4, application), redemption_result::unknown);
         expect_redemption(store, sample_redemption(1, application), redemption_result::unknown);
         for (const std::uint64_t gone : {12U, 4U}) expect_no_access(store, gone);
-        expect_nothing(store.granted_scopes(user_id{7}, application), "nothing is granted any more");
+        expect_nothing(granted_scopes(store, user_id{7}, application), "nothing is granted any more");
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "a revoked grant is not listed");
-        expect_false(store.revoke_grant(user_id{7}, application), "a grant is revoked once");
+        expect_false(store.revoke(grant_revocation{user_id{7}, application}), "a grant is revoked once");
 
         for (const std::uint64_t number : {2U, 3U}) expect_access(store, number);
         expect(is_refreshable(store, 2, other) && is_refreshable(store, 3, application), "others' tokens stay valid");
-        expect(value_of(store.granted_scopes(user_id{7}, other)).has_value(), "what was granted to others is granted");
+        expect(value_of(granted_scopes(store, user_id{7}, other)).has_value(), "what was granted to others is granted");
 
         auto again = sample_code(1, application);
         again.scopes = sample_scopes("itemplatform");
         expect_code(store, again, code_result::created);
-        expect(value_of(store.granted_scopes(user_id{7}, application)) == again.scopes,
+        expect(value_of(granted_scopes(store, user_id{7}, application)) == again.scopes,
                "a new grant has its own scopes");
     });
 
@@ -285,14 +285,14 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         }
         for (const std::uint64_t code : {1U, 3U, 4U})
             expect_redemption(store, sample_redemption(code, application), redemption_result::unknown);
-        expect_nothing(store.granted_scopes(user_id{7}, application), "a grant is deleted with its application");
+        expect_nothing(granted_scopes(store, user_id{7}, application), "a grant is deleted with its application");
         expect(value_of(store.grants_of(user_id{8})).empty(), "a grant of a deleted application is not listed");
         expect_error("create_code", store.create_code(sample_code(5, application)), error_kind::not_found);
         expect_access(store, 2);
         expect(value_of(store.grants_of(user_id{7})).size() == 1, "what was granted to others is granted");
 
         const auto again = create_sample_application(store);
-        expect_nothing(store.granted_scopes(user_id{7}, again), "an application of the same name inherits nothing");
+        expect_nothing(granted_scopes(store, user_id{7}, again), "an application of the same name inherits nothing");
     });
 
     if constexpr (access_token_store<store_given_as<Given>>)
@@ -308,12 +308,14 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             create(21, user_id{7});
             create(22, user_id{8});
             create(23, user_id{8});
-            expect_redemption(store, sample_redemption(1, application), redemption_result::reused);
+            auto reused = sample_redemption(1, application);
+            reused.tokens = sample_tokens(2);
+            expect_redemption(store, reused, redemption_result::reused);
             expect_no_access(store, 1);
             expect_access(store, 21);
-            value_of(store.revoke_oauth_token(application, sample_access_digest(22)));
+            value_of(store.revoke(oauth_token_revocation{sample_access_digest(22), application}));
             expect_no_access(store, 22);
-            value_of(store.revoke_grant(user_id{7}, application));
+            value_of(store.revoke(grant_revocation{user_id{7}, application}));
             expect_no_access(store, 21);
             expect_access(store, 23);
             value_of(store.delete_application(user_id{3}, application));
@@ -328,7 +330,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             authorize(store, 2, other);
             authorize(store, 3, application, user_id{8});
             for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
-                value_of(store.record_access_token_use(sample_access_digest(1), at));
+                value_of(store.record_use(access_token_key{sample_access_digest(1)}, at, {}));
                 const auto listed = value_of(store.grants_of(user_id{7}));
                 expect(listed.at(0).last_used_at == at, "the grant says when, to the millisecond");
                 expect(!listed.at(1).last_used_at, "another application's grant says nothing of it");
@@ -343,7 +345,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             authorize(store, first, application);
             in_parallel([&](std::size_t i) {
                 if (i == 0) {
-                    expect_true(store.revoke_grant(user_id{7}, application), "there was such a grant");
+                    expect_true(store.revoke(grant_revocation{user_id{7}, application}), "there was such a grant");
                     return;
                 }
                 for (std::uint64_t n = 0; n < 4; ++n)
@@ -359,7 +361,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         authorize(store, 1, application);
         in_parallel([&](std::size_t i) {
             for (std::uint64_t n = 0; n < 20; ++n) {
-                if (i == 0) value_of(store.revoke_grant(user_id{7}, application));
+                if (i == 0) value_of(store.revoke(grant_revocation{user_id{7}, application}));
                 else expect(value_of(store.create_code(sample_code(1000 + i * 100 + n, application))) == code_result::created,
                             "must be created: the user has consented");
             }
@@ -393,7 +395,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
 
     add("sweep: codes and tokens are deleted from their expiry on, up to a bound per call", [](auto& store) {
         const auto application = create_sample_application(store);
-        const auto sweep = [&](instant now, std::size_t max) { return value_of(store.sweep_expired(now, max)); };
+        const auto sweep = [&](instant now, std::size_t max) { return value_of(store.sweep({.expired_at = now, .rows_max = max})); };
         constexpr milliseconds moment{1};
         // Two codes, one of them redeemed, and so two tokens.
         expect_code(store, sample_code(1, application), code_result::created);
@@ -422,7 +424,7 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         const instant forgotten = noon + seconds{60} + seconds{limits::spent_code_seconds};
         expect(sweep(forgotten - moment, 100) == 0, "a spent code is remembered for an hour");
         expect(sweep(forgotten, 100) == 1, "a spent code is forgotten then");
-        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "a grant does not expire");
+        expect(value_of(granted_scopes(store, user_id{7}, application)).has_value(), "a grant does not expire");
 
         for (std::uint64_t seed = 10; seed < 15; ++seed) authorize(store, seed, application);
         const instant after = noon + seconds{366 * 86'400};
@@ -447,10 +449,10 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
         authorize(store, 2, application);
         authorize(store, 3, application, user_id{8});
         expect_code(store, sample_code(4, application), code_result::created);
-        value_of(store.revoke_oauth_token(application, sample_refresh_digest(2)));
+        value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(2), application}));
         const auto remaining = value_of(store.grants_of(user_id{7})).at(0).id;
         const auto lost = value_of(store.grants_of(user_id{8})).at(0).id;
-        value_of(store.revoke_grant(user_id{8}, application));
+        value_of(store.revoke(grant_revocation{user_id{8}, application}));
         return [=](auto& reopened) {
             const auto listed = value_of(reopened.grants_of(user_id{7}));
             expect(listed.size() == 1 && listed[0].id == remaining, "a grant is there");
@@ -461,7 +463,10 @@ void add_grant_cases(std::vector<test_case>& to, const std::shared_ptr<const sto
             expect(is_refreshable(reopened, 1, application), "a refresh token is there");
             expect(!is_refreshable(reopened, 2, application), "a revoked one is not");
             expect_redemption(reopened, sample_redemption(4, application), redemption_result::redeemed);
-            expect_redemption(reopened, sample_redemption(1, application), redemption_result::reused);
+            expect_redemption(reopened, sample_redemption(1, application), redemption_result::redeemed);  // the call is repeated
+            auto reused = sample_redemption(1, application);
+            reused.tokens = sample_tokens(5);
+            expect_redemption(reopened, reused, redemption_result::reused);
             expect_no_access(reopened, 1);
             expect_code(reopened, sample_code(5, application, user_id{8}), code_result::created);
             const auto next = value_of(reopened.grants_of(user_id{8})).at(0).id;

@@ -174,7 +174,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto hook = sample_hook(sample_account());
         const auto id = value_of(store.create_hook(hook, hooks_max));
         const auto replace = [&](const account_ref& account, hook_id which) {
-            return store.replace_hook_secret(account, which, "whsec_bmV3", noon + seconds{86'400}, {});
+            return store.change_hook(account, which, hook_secret_replacement{"whsec_bmV3", noon + seconds{86'400}, {}});
         };
         expect_true(replace(hook.account, id), "there is such a hook");
         expect_true(replace(hook.account, id), "a secret may be replaced any number of times");
@@ -192,7 +192,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto hook = sample_hook(sample_account());
         const auto id = value_of(store.create_hook(hook, hooks_max));
         const auto replace = [&](const digest& replaced, const std::string& secret) {
-            return store.replace_hook_secret(hook.account, id, secret, noon + seconds{86'400}, replaced);
+            return store.change_hook(hook.account, id, hook_secret_replacement{secret, noon + seconds{86'400}, replaced});
         };
         const auto secret = [&] { return value_of(store.hooks_of(hook.account)).at(0).secret_digest; };
         expect(secret() == sha256(hook.secret), "a listed hook has the digest of its secret");
@@ -237,8 +237,8 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto id = value_of(store.create_hook(hook, hooks_max));
         const auto other = sample_hook(hook.account);
         const auto other_id = value_of(store.create_hook(other, hooks_max));
-        const auto update = [&](const account_ref& account, hook_id which, const hook_change& changed) {
-            return store.update_hook(account, which, changed, hooks_max);
+        const auto update = [&](const account_ref& account, hook_id which, const hook_fields& fields) {
+            return store.change_hook(account, which, fields);
         };
         const auto expect_both = [&] {
             const auto listed = value_of(store.hooks_of(hook.account));
@@ -246,14 +246,14 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect_hook_listed(listed[0], id, hook);
             expect_hook_listed(listed[1], other_id, other);
         };
-        const hook_change changed{"site.created", "https://new.example:8443/hook?a=b"};
+        const hook_fields changed{"site.created", "https://new.example:8443/hook?a=b", hooks_max};
         expect_false(update(sample_account("sitesmaker", 43), id, changed), "the hook is another account's");
         expect_false(update(sample_account("itemplatform"), id, changed), "the hook is another service's");
         expect_false(update(hook.account, hook_id{id.value() + 100}, changed), "there is no such hook");
         expect_both();
-        std::vector<hook_change> changes{changed};
-        for (const std::string& text : difficult_texts()) changes.push_back({text, "https://example.com/" + text});
-        for (const hook_change& each : changes) {
+        std::vector<hook_fields> changes{changed};
+        for (const std::string& text : difficult_texts()) changes.push_back({text, "https://example.com/" + text, hooks_max});
+        for (const hook_fields& each : changes) {
             expect_true(update(hook.account, id, each), "there is such a hook");
             hook.event = each.event;
             hook.target_url = each.target_url;
@@ -270,9 +270,9 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto other = sample_hook(hook.account, "site.created");
         const auto id = value_of(store.create_hook(other, 2));
         const auto update = [&](const std::string& event, const std::string& target_url, std::size_t hooks_per_event_max) {
-            return store.update_hook(hook.account, id, {event, target_url}, hooks_per_event_max);
+            return store.change_hook(hook.account, id, hook_fields{event, target_url, hooks_per_event_max});
         };
-        expect_error("update_hook", update(hook.event, "https://example.com/full", 2), error_kind::invalid);
+        expect_error("change_hook", update(hook.event, "https://example.com/full", 2), error_kind::invalid);
         expect_hook_listed(value_of(store.hooks_of(hook.account)).at(2), id, other);
         expect_true(update(other.event, "https://example.com/same", 1), "a hook that keeps its event is not counted again");
         expect_true(update(hook.event, "https://example.com/fits", 3), "the bound is not exceeded");
@@ -310,12 +310,12 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             const auto sample = sample_hook(sample_account("sitesmaker", round));
             std::vector<hook_id> ids;
             for (std::size_t i = 0; i < hooks_max; ++i) ids.push_back(value_of(store.create_hook(sample, hooks_max)));
-            const hook_change changed{"site.created", sample.target_url};
             constexpr std::size_t bound = hooks_max / 2;
+            const hook_fields changed{"site.created", sample.target_url, bound};
             in_parallel([&](std::size_t i) {
                 for (std::size_t n = i; n < ids.size(); n += thread_count) {
-                    const auto updated = store.update_hook(sample.account, ids[n], changed, bound);
-                    if (!updated) expect_error("update_hook", updated, error_kind::invalid);
+                    const auto updated = store.change_hook(sample.account, ids[n], changed);
+                    if (!updated) expect_error("change_hook", updated, error_kind::invalid);
                 }
             });
             const auto listed = value_of(store.hooks_of(sample.account));
@@ -355,7 +355,7 @@ void add_hook_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
         const auto lost = value_of(store.create_hook(hook, 2));
         value_of(store.delete_hook(hook.account, lost));
         hook.target_url += "?updated";
-        value_of(store.update_hook(hook.account, remaining, {hook.event, hook.target_url}, 2));
+        value_of(store.change_hook(hook.account, remaining, hook_fields{hook.event, hook.target_url, 2}));
         return [=](auto& reopened) {
             const auto listed = value_of(reopened.hooks_of(hook.account));
             expect(listed.size() == 1, "the created hook exists, the deleted one does not");

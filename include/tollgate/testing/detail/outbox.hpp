@@ -115,7 +115,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
             const auto first = expect_changes(store, std::nullopt);
             report(store, account);
             const auto second = expect_changes(store, first);
-            expect_true(store.append_event_to(hook, sample_event(account, "ping"), sample_seed(1), noon), "there is such a hook");
+            expect_true(store.append_event(sample_event(account, "ping"), sample_seed(1), noon, hook), "there is such a hook");
             expect_changes(store, second);
         });
 
@@ -207,7 +207,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         back.retry_at = noon + seconds{5};
         back.disable_if_failing_since = noon;
         expect_completed(store, back, completion::done);
-        expect(value_of(store.attempts_of(account, hook, 10, std::nullopt)).empty(), "it is not on record");
+        expect(value_of(attempts_of(store, account, hook, 10, std::nullopt)).empty(), "it is not on record");
         expect(!listed_hook(store, account, hook).disabled, "nor a failure of the hook's");
         expect_completed(store, back, completion::too_late);
 
@@ -229,7 +229,7 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_completed(store, completed(leased.at(0), gone), completion::hook_disabled);
         expect_completed(store, completed(leased.at(1), not_attempted), completion::done);
         expect_none_due(store, noon + seconds{86'400});
-        expect_true(store.enable_hook(account, hook, noon), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_enabling{noon}), "there is such a hook");
         expect(lease_one(store, noon).lease.delivery == leased[1].lease.delivery, "and nothing of it is lost");
     });
 
@@ -262,14 +262,14 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         };
         const std::string first = sample_hook(account).secret, second = "whsec_c2Vjb25k", third = "whsec_dGhpcmQ=";
         using all = std::vector<std::string>;
-        value_of(store.replace_hook_secret(account, hook, second, noon + seconds{60}, {}));
+        value_of(store.change_hook(account, hook, hook_secret_replacement{second, noon + seconds{60}, {}}));
         expect(secrets_at(noon) == all{second, first}, "the old one signs, too");
         expect(secrets_at(noon + seconds{60} - milliseconds{1}) == all{second, first}, "to the last moment");
         expect(secrets_at(noon + seconds{60}) == all{second}, "and no longer");
-        value_of(store.replace_hook_secret(account, hook, third, noon + seconds{180}, {}));
+        value_of(store.change_hook(account, hook, hook_secret_replacement{third, noon + seconds{180}, {}}));
         expect(secrets_at(noon + seconds{61}) == all{third, second}, "nor does it come back");
         const std::string fourth = "whsec_Zm91cnRo";
-        value_of(store.replace_hook_secret(account, hook, fourth, noon + seconds{240}, {}));
+        value_of(store.change_hook(account, hook, hook_secret_replacement{fourth, noon + seconds{240}, {}}));
         expect(secrets_at(noon + seconds{62}) == all{fourth, third, second}, "the most recently replaced secret comes first");
         expect(secrets_at(noon + seconds{179}) == all{fourth, third, second}, "each to its own last moment");
         expect(secrets_at(noon + seconds{180}) == all{fourth, third}, "and no longer");
@@ -278,11 +278,11 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         all newest{fourth};
         for (std::size_t i = 0; i < limits::previous_secrets_max + 2; ++i) {
             newest.insert(newest.begin(), "whsec_" + std::to_string(1000 + i));
-            value_of(store.replace_hook_secret(account, hook, newest[0], noon + seconds{86'400}, {}));
+            value_of(store.change_hook(account, hook, hook_secret_replacement{newest[0], noon + seconds{86'400}, {}}));
         }
         newest.resize(1 + limits::previous_secrets_max);
         expect(secrets_at(noon + seconds{300}) == newest, "of too many the oldest is forgotten");
-        expect_false(store.replace_hook_secret(sample_account("sitesmaker", 43), hook, first, noon, {}),
+        expect_false(store.change_hook(sample_account("sitesmaker", 43), hook, hook_secret_replacement{first, noon, {}}),
                "the hook is another account's");
         expect(secrets_at(noon + seconds{301}) == newest, "and replaces nothing");
     });
@@ -300,10 +300,10 @@ void add_delivery_cases(std::vector<test_case>& to, const std::shared_ptr<const 
         expect_true(store.delete_hook(account, lost), "there was such a hook");
         expect_completed(store, completed(of_lost[2], retry), completion::too_late);
         expect(deliveries(store, account, lost).empty(), "it has no deliveries");
-        expect(value_of(store.attempts_of(account, lost, 100, std::nullopt)).empty(), "and no attempts");
+        expect(value_of(attempts_of(store, account, lost, 100, std::nullopt)).empty(), "and no attempts");
         for (const due_delivery& each : of_lost)
             expect_false(store.resend(account, each.lease.delivery, noon), "there is no such delivery");
-        expect_false(store.enable_hook(account, lost, noon), "there is no such hook");
+        expect_false(store.change_hook(account, lost, hook_enabling{noon}), "there is no such hook");
         const auto left = lease_due_at(store, noon + seconds{86'400});
         expect(left.size() == 3, "what is left is due when it was");
         for (const due_delivery& each : left)

@@ -96,7 +96,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         for (const delivery& each : deliveries(store, account, hook))
             if (each.id == due.at(0).lease.delivery || each.id == due.at(1).lease.delivery)
                 expect(each.attempts_made == 1, "but it is an attempt");
-        expect(value_of(store.attempts_of(account, hook, 9, std::nullopt)).size() == 2, "and on record");
+        expect(value_of(attempts_of(store, account, hook, 9, std::nullopt)).size() == 2, "and on record");
         complete(2, retry, true, completion::hook_disabled);
         const auto disabled = listed_hook(store, account, hook);
         expect(disabled.failing_since == noon + seconds{2}, "failing since the first failure that counts");
@@ -170,11 +170,11 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         expect_error("resend", store.resend(account, sent[1].lease.delivery, noon), error_kind::conflict);
 
         const instant later = noon + seconds{2 * 86'400};
-        expect_false(store.enable_hook(sample_account("sitesmaker", 43), hook, later), "the hook is another account's");
-        expect_false(store.enable_hook(sample_account("itemplatform"), hook, later), "the hook is another service's");
-        expect_false(store.enable_hook(account, hook_id{hook.value() + 100}, later), "there is no such hook");
+        expect_false(store.change_hook(sample_account("sitesmaker", 43), hook, hook_enabling{later}), "the hook is another account's");
+        expect_false(store.change_hook(sample_account("itemplatform"), hook, hook_enabling{later}), "the hook is another service's");
+        expect_false(store.change_hook(account, hook_id{hook.value() + 100}, hook_enabling{later}), "there is no such hook");
         expect_none_due(store, later);
-        expect_true(store.enable_hook(account, hook, later), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_enabling{later}), "there is such a hook");
         const auto enabled = listed_hook(store, account, hook);
         expect(!enabled.disabled && !enabled.failing_since, "it is neither disabled nor failing");
         const auto due = lease_due_at(store, later);
@@ -197,7 +197,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
 
         terms = sample_terms(noon + seconds{60});
         terms.deliveries_max = terms.host_leases_max = count;
-        expect_true(store.enable_hook(account, hook, terms.now), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_enabling{terms.now}), "there is such a hook");
         std::vector<delivery_id> due;
         // It may also make some due later, when it is asked for due hooks.
         for (int calls = 0; due.size() < count - 1 && calls < 9; ++calls)
@@ -224,11 +224,12 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
     add("hook: one with an ended lease at its old target can be disabled", [](auto& store) {
         const auto [account, hook] = hook_with_deliveries(store, 1, "https://old.example/hook");
         lease_one(store, noon);  // by a worker that dies
-        expect_true(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_fields{"site.published", "https://new.example/hook", 100}),
+                    "there is such a hook");
         report(store, account);
         expect_completed(store, completed(lease_one(store, noon), gone), completion::hook_disabled);
         expect_none_due(store, noon + seconds{86'400});
-        expect_true(store.enable_hook(account, hook, noon + seconds{86'400}), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_enabling{noon + seconds{86'400}}), "there is such a hook");
         lease_one(store, noon + seconds{86'400});
     });
 
@@ -236,7 +237,7 @@ void add_disabling_cases(std::vector<test_case>& to, const std::shared_ptr<const
         const auto [account, hook] = hook_with_deliveries(store, 2);
         const auto sent = lease_due_at(store, noon);
         expect_completed(store, completed(sent.at(0), retry), completion::done);
-        expect_true(store.enable_hook(account, hook, noon), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_enabling{noon}), "there is such a hook");
         expect_none_due(store, noon + seconds{29});
         expect(!listed_hook(store, account, hook).failing_since, "it is not failing any more");
         expect_completed(store, completed(sent.at(1), delivered), completion::done);

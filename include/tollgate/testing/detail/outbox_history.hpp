@@ -41,12 +41,12 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(each.state == delivery_state::waiting && each.attempts_made == 0, "none was sent");
             expect(each.next_attempt_at == each.created_at, "and is due since it was reported");
         }
-        const auto some = value_of(store.deliveries_of(account, hook, 2, std::nullopt, std::nullopt));
+        const auto some = value_of(deliveries_of(store, account, hook, 2, std::nullopt, std::nullopt));
         expect(some.size() == 2 && some[0].id == listed[0].id && some[1].id == listed[1].id, "not more than requested");
-        expect(value_of(store.deliveries_of(account, hook, 0, std::nullopt, std::nullopt)).empty(), "not even one");
+        expect(value_of(deliveries_of(store, account, hook, 0, std::nullopt, std::nullopt)).empty(), "not even one");
         const auto before = [&](delivery_id which, std::size_t rows_max) {
             std::vector<delivery_id> ids;
-            for (const delivery& each : value_of(store.deliveries_of(account, hook, rows_max, which, std::nullopt)))
+            for (const delivery& each : value_of(deliveries_of(store, account, hook, rows_max, which, std::nullopt)))
                 ids.push_back(each.id);
             return ids;
         };
@@ -73,7 +73,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
     add("attempt: attempts are recorded in full and listed newest first", [](auto& store) {
         const auto account = sample_account();
         const auto hook = listen(store, account);
-        expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).empty(), "at first there are none");
+        expect(value_of(attempts_of(store, account, hook, 100, std::nullopt)).empty(), "at first there are none");
         report(store, account, 2);
         const auto leased = lease_due_at(store, noon);
         using enum attempt_end;
@@ -99,46 +99,35 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         value_of(store.complete(std::span{ended}.first(3), noon));
         value_of(store.complete(std::span{ended}.subspan(3), noon));
 
-        const auto listed = value_of(store.attempts_of(account, hook, 100, std::nullopt));
-        expect(listed.size() == recorded.size(), "all are on record, those that were too late, too");
-        for (std::size_t i = 0; i < listed.size(); ++i) {
-            const recorded_attempt& expected = recorded[recorded.size() - 1 - i];
-            expect(listed[i].delivery == expected.delivery && listed[i].message_id == expected.message_id,
-                   "the last comes first");
-            expect(listed[i].event == expected.event, "with its event");
-            expect(listed[i].attempt.at == expected.attempt.at && listed[i].attempt.duration == expected.attempt.duration,
-                   "with its time and duration, to the millisecond");
-            expect(listed[i].attempt.end == expected.attempt.end && listed[i].attempt.status == expected.attempt.status,
-                   "and how it ended");
-            expect(listed[i].attempt.cause == expected.attempt.cause, "and why");
-            expect(listed[i].attempt.response == expected.attempt.response, "and the answer, byte for byte");
-            expect(listed[i].attempt.request == expected.attempt.request, "and the request, byte for byte");
-        }
-        const auto some = value_of(store.attempts_of(account, hook, 3, std::nullopt));
-        expect(some.size() == 3 && some[2].attempt == listed[2].attempt, "not more than requested");
-        expect(value_of(store.attempts_of(account, hook, 0, std::nullopt)).empty(), "not even one");
-        for (const due_delivery& each : leased) {
-            std::vector<attempt> of_one;
-            for (const recorded_attempt& one : listed)
-                if (one.delivery == each.lease.delivery) of_one.push_back(one.attempt);
-            const auto attempts_of = [&](const account_ref& owner, hook_id which, std::size_t rows_max) {
+        const auto listed = value_of(store.deliveries_of(account, {.hook = hook, .rows_max = 100, .attempts_max = 100}));
+        expect(listed.size() == leased.size(), "each delivery is listed once");
+        for (const auto& [delivery, attempts] : listed) {
+            std::vector<recorded_attempt> expected;
+            for (const recorded_attempt& each : recorded)
+                if (each.delivery == delivery.id) expected.insert(expected.begin(), each);
+            expect(attempts.size() == expected.size(), "all are on record, those that were too late, too");
+            for (std::size_t i = 0; i < attempts.size(); ++i) {
+                const attempt& one = expected[i].attempt;
+                expect(delivery.message_id == expected[i].message_id && delivery.event == expected[i].event, "with its delivery and event");
+                expect(attempts[i].at == one.at && attempts[i].duration == one.duration, "with its time and duration, to the millisecond");
+                expect(attempts[i].end == one.end && attempts[i].status == one.status, "and how it ended");
+                expect(attempts[i].cause == one.cause, "and why");
+                expect(attempts[i].response == one.response, "and the answer, byte for byte");
+                expect(attempts[i].request == one.request, "and the request, byte for byte");
+            }
+            const auto attempts_of_it = [&](const account_ref& owner, hook_id which, std::size_t attempts_max) {
                 std::vector<attempt> found;
-                for (recorded_attempt& one :
-                     value_of(store.attempts_of(owner, which, rows_max, each.lease.delivery)))
+                for (recorded_attempt& one : value_of(attempts_of(store, owner, which, attempts_max, delivery.id)))
                     found.push_back(std::move(one.attempt));
                 return found;
             };
-            expect(attempts_of(account, hook, 100) == of_one, "those of one delivery");
-            of_one.resize(2);
-            expect(attempts_of(account, hook, 2) == of_one, "not more than requested");
-            expect(attempts_of(sample_account("sitesmaker", 43), hook, 9).empty(), "must be empty: the hook is another account's");
-            expect(attempts_of(account, listen(store, account), 9).empty(), "must be empty: the delivery is another hook's");
+            expect(attempts_of_it(account, hook, 100) == attempts, "those of one delivery");
+            expect(attempts_of_it(account, hook, 2) == std::vector(attempts.begin(), attempts.begin() + 2), "not more than requested");
+            expect(attempts_of_it(account, hook, 0).empty(), "not even one");
+            expect(attempts_of_it(sample_account("sitesmaker", 43), hook, 9).empty(), "must be empty: the hook is another account's");
+            expect(attempts_of_it(sample_account("itemplatform"), hook, 9).empty(), "must be empty: the hook is another service's");
+            expect(attempts_of_it(account, listen(store, account), 9).empty(), "must be empty: the delivery is another hook's");
         }
-        expect(value_of(store.attempts_of(sample_account("sitesmaker", 43), hook, 9, std::nullopt)).empty(),
-               "must be empty: the hook is another account's");
-        expect(value_of(store.attempts_of(sample_account("itemplatform"), hook, 9, std::nullopt)).empty(),
-               "must be empty: the hook is another service's");
-        expect(value_of(store.attempts_of(account, listen(store, account), 9, std::nullopt)).empty(), "another hook has its own");
     });
 
     add("attempt: at least the required number of the last attempts of a delivery is kept", [](auto& store) {
@@ -154,7 +143,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         send(attempts - 1, delivered);
         value_of(store.resend(account, only_delivery(store, account, hook).id, noon));
         send(attempts, retry);
-        const auto listed = value_of(store.attempts_of(account, hook, 10 * stored_max, std::nullopt));
+        const auto listed = value_of(attempts_of(store, account, hook, 10 * stored_max, std::nullopt));
         expect(listed.size() >= stored_max && listed.size() <= attempts + 1, "the last are kept");
         for (std::size_t i = 0; i < stored_max; ++i)
             expect(listed[i].attempt.duration == milliseconds{attempts - i}, "the last first, and none is missing");
@@ -183,7 +172,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect_completed(store, completed(*before, delivered), completion::too_late);
         }
         expect_completed(store, completed(sent[3], delivered), completion::done, noon + seconds{2});
-        expect(value_of(store.attempts_of(account, hook, 100, std::nullopt)).size() == 7, "recorded attempts are kept");
+        expect(value_of(attempts_of(store, account, hook, 100, std::nullopt)).size() == 7, "recorded attempts are kept");
         const auto once_more = lease_one(store, noon + seconds{2});
         expect(once_more.lease.delivery == sent[3].lease.delivery && once_more.attempts_made == 0,
                "a delivery in flight is sent once more, with any outcome");
@@ -249,7 +238,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_completed(store, completed(both.at(1), delivered), completion::done, noon + seconds{second});
         for (const delivery& each : deliveries(store, dying, dying_hook))
             expect(each.state == delivery_state::held && !each.next_attempt_at, "held until the hook is enabled");
-        expect_true(store.enable_hook(dying, dying_hook, noon + seconds{second}), "there is such a hook");
+        expect_true(store.change_hook(dying, dying_hook, hook_enabling{noon + seconds{second}}), "there is such a hook");
         expect(lease_due_at(store, noon + seconds{second}).size() == 2, "and sent then");
     });
 
@@ -267,7 +256,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         complete(1, given_up, noon + seconds{2});
         complete(2, delivered, noon + seconds{4});
         const auto sweep = [&](int second, std::size_t rows_max) {
-            return value_of(store.sweep_deliveries(noon + seconds{second}, rows_max));
+            return value_of(store.sweep({.deliveries_ended_before = noon + seconds{second}, .rows_max = rows_max}));
         };
         expect(sweep(1, 100) == 0, "none ended before that");
         expect(sweep(4, 0) == 0, "none is swept where none may be");
@@ -278,7 +267,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect(left.size() == 4, "what waits, and what ended at the moment, is still there");
         for (const delivery& each : left)
             expect(each.id != sent[0].lease.delivery && each.id != sent[1].lease.delivery, "the others are not");
-        for (const recorded_attempt& each : value_of(store.attempts_of(account, hook, 100, std::nullopt)))
+        for (const recorded_attempt& each : value_of(attempts_of(store, account, hook, 100, std::nullopt)))
             expect(each.delivery == sent[2].lease.delivery, "attempts go with their deliveries");
         expect_false(store.resend(account, sent[0].lease.delivery, noon), "there is no such delivery any more");
         expect_completed(store, completed(sent[0], delivered), completion::too_late);
@@ -314,7 +303,7 @@ void add_history_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             expect(listed_hook(reopened, account, failing).failing_since == noon, "what was failing is failing");
             expect(deliveries(reopened, account, failing).size() == 3 && deliveries(reopened, account, dead).size() == 3,
                    "deliveries are there");
-            expect(value_of(reopened.attempts_of(account, failing, 9, std::nullopt)).size() == 2, "and attempts");
+            expect(value_of(attempts_of(reopened, account, failing, 9, std::nullopt)).size() == 2, "and attempts");
             expect_none_due(reopened, noon + seconds{29});
             const auto next = lease_one(reopened, noon + seconds{30});
             expect(next.lease.delivery == leased->lease.delivery, "a dead worker's delivery is due again");

@@ -188,7 +188,7 @@ void add_host_cases(std::vector<test_case>& to, const std::shared_ptr<const stor
             expect_completed(store, completed(sent.at(1), retry), completion::done);
             backlog = value_of(store.backlog(noon + seconds{60}, 100));
             expect(backlog.due == 0 && !backlog.due_since, "so is one that is to be sent again");
-            expect_true(store.enable_hook(account, hook, noon + seconds{60}), "there is such a hook");
+            expect_true(store.change_hook(account, hook, hook_enabling{noon + seconds{60}}), "there is such a hook");
             expect(value_of(store.backlog(noon + seconds{60}, 100)).due == 19, "they are due when it is enabled");
         });
 

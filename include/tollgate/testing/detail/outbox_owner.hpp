@@ -24,8 +24,8 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto account = sample_account();
         const auto hook = listen_at(store, account, "https://old.example/hook");
         listen_at(store, account, "https://old.example/other");
-        const hook_change changed{"site.created", "https://new.example:8443/hook?a=b"};
-        expect_true(store.update_hook(account, hook, changed, 100), "there is such a hook");
+        const hook_fields changed{"site.created", "https://new.example:8443/hook?a=b", 100};
+        expect_true(store.change_hook(account, hook, changed), "there is such a hook");
         expect(value_of(store.append_event(sample_event(account), sample_seed(1), noon)) == 1, "the old event is not its own");
         expect(value_of(store.append_event(sample_event(account, "site.created"), sample_seed(2), noon)) == 1, "the new one is");
         for (const due_delivery& each : lease_due_at(store, noon))
@@ -40,7 +40,8 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         report(store, account, 3);
         const auto in_flight = lease_of(store, {hook, 1, 10, noon}, sample_terms(noon));
         expect(in_flight.size() == 1, "one is being sent");
-        expect_true(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_fields{"site.published", "https://new.example/hook", 100}),
+                    "there is such a hook");
         expect_completed(store, completed(in_flight[0], delivered), completion::done);
         const auto moved = lease_of(store, {hook, 1, 1, noon}, sample_terms(noon));
         expect(moved.size() == 1 && moved[0].target_url == "https://new.example/hook", "the next goes to the new target");
@@ -62,7 +63,8 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto terms = sample_terms(noon);
         const auto in_flight = lease_of(store, {hook, 2, 2, noon}, terms);
         expect(in_flight.size() == 2, "two are being sent");
-        expect_true(store.update_hook(account, hook, {"site.published", "https://new.example/hook"}, 100), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_fields{"site.published", "https://new.example/hook", 100}),
+                    "there is such a hook");
         expect_true(store.delete_hook(account, hook), "there is such a hook");
         expect(lease_of(store, {stays, 3, 2, noon}, terms).size() == 2, "its leases do not count any more");
         expect_completed(store, completed(in_flight[0], delivered), completion::too_late);
@@ -77,17 +79,17 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect_completed(store, completed(lease_one(store, noon), retry), completion::done);
         const auto failing_since = [&] { return value_of(store.hooks_of(account)).front().failing_since; };
         expect(failing_since() == noon, "it has failed");
-        expect_true(store.update_hook(account, hook, {"site.created", target}, 100), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_fields{"site.created", target, 100}), "there is such a hook");
         expect(failing_since() == noon, "the target is the same");
-        expect_true(store.update_hook(account, hook, {"site.created", "https://new.example/hook"}, 100), "there is such a hook");
+        expect_true(store.change_hook(account, hook, hook_fields{"site.created", "https://new.example/hook", 100}), "there is such a hook");
         expect(!failing_since(), "the new target has not failed yet");
     });
 
     add("update: the old target's late response does not disable the webhook", [](auto& store) {
         const auto [account, hook] = hook_with_deliveries(store, 1, "https://old.example/hook");
         const auto sent = lease_one(store, noon);
-        const hook_change changed{"site.published", "https://new.example/hook"};
-        expect_true(store.update_hook(account, hook, changed, 100), "there is such a hook");
+        const hook_fields changed{"site.published", "https://new.example/hook", 100};
+        expect_true(store.change_hook(account, hook, changed), "there is such a hook");
         expect_completed(store, completed(sent, gone), completion::done);
         const auto stored = value_of(store.hooks_of(account)).front();
         expect(!stored.disabled && !stored.failing_since, "the response says nothing about the new target");
@@ -100,13 +102,13 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         const auto account = sample_account();
         const auto hook = listen(store, account), other = listen(store, account);
         auto ping = sample_event(account, "ping");
-        expect_false(store.append_event_to(hook_id{hook.value() + 100}, ping, sample_seed(1), noon), "there is no such hook");
+        expect_false(store.append_event(ping, sample_seed(1), noon, hook_id{hook.value() + 100}), "there is no such hook");
         ping.account = sample_account("sitesmaker", 43);
-        expect_false(store.append_event_to(hook, ping, sample_seed(1), noon), "the hook is another account's");
+        expect_false(store.append_event(ping, sample_seed(1), noon, hook), "the hook is another account's");
         expect_none_due(store, noon);
         ping.account = account;
         ping.at = noon - seconds{86'400};
-        expect_true(store.append_event_to(hook, ping, sample_seed(1), noon), "there is such a hook");
+        expect_true(store.append_event(ping, sample_seed(1), noon, hook), "there is such a hook");
         expect_none_due(store, noon - milliseconds{1});  // due from now on, not since the event's own time
         const auto sent = lease_one(store, noon);
         expect(sent.hook == hook && sent.event->name == "ping" && sent.event->data == ping.data && sent.event->at == ping.at,
@@ -114,7 +116,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(sent.message_id == message_id_of(sample_seed(1), hook), "with its own id");
         expect(deliveries(store, account, other).empty(), "the other hook gets nothing");
         expect_completed(store, completed(sent, gone), completion::hook_disabled);
-        expect_error("append_event_to", store.append_event_to(hook, ping, sample_seed(2), noon), error_kind::conflict);
+        expect_error("append_event", store.append_event(ping, sample_seed(2), noon, hook), error_kind::conflict);
         expect(deliveries(store, account, hook).size() == 1, "a refused event is not there");
     });
 
@@ -126,7 +128,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         value_of(store.complete(ended, noon));
         const auto ids = [&](delivery_state state, std::size_t rows_max = 100, std::optional<delivery_id> before = {}) {
             std::vector<delivery_id> found;
-            for (const delivery& each : value_of(store.deliveries_of(account, hook, rows_max, before, state))) {
+            for (const delivery& each : value_of(deliveries_of(store, account, hook, rows_max, before, state))) {
                 expect(each.state == state, "only those with the requested state");
                 found.push_back(each.id);
             }
@@ -161,7 +163,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         value_of(store.complete(ended, noon + seconds{5}));
         const instant now = noon + seconds{60};
         const auto resend = [&](const account_ref& owner, hook_id which, instant since, std::size_t rows_max) {
-            return value_of(store.resend_given_up(owner, which, since, rows_max, now));
+            return value_of(store.resend(owner, given_up_deliveries{which, since, rows_max}, now));
         };
         expect(resend(sample_account("sitesmaker", 43), hook, noon, 100) == 0, "must return 0: the hook is another account's");
         expect(resend(account, hook_id{hook.value() + 100}, noon, 100) == 0, "must return 0: there is no such hook");
@@ -178,7 +180,7 @@ void add_outbox_owner_cases(std::vector<test_case>& to, const std::shared_ptr<co
         expect(resend(account, hook, noon, 100) == 0, "must return 0: each is sent again once");
         for (const due_delivery& each : lease_due_at(store, now)) expect(each.hook != other, "the other hook's stay as they are");
         expect_completed(store, completed(due[0], gone), completion::hook_disabled);
-        expect_error("resend_given_up", store.resend_given_up(account, hook, noon, 100, now), error_kind::conflict);
+        expect_error("resend", store.resend(account, given_up_deliveries{hook, noon, 100}, now), error_kind::conflict);
     });
 }
 

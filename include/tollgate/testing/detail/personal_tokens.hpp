@@ -22,7 +22,7 @@ namespace detail {
 template <class Store>
 void expect_token_found(Store& store, const new_personal_token& token,
                         const std::source_location& at = std::source_location::current()) {
-    const auto found = looked_up(store, token.username.view(), at);
+    const auto found = looked_up(store, personal_token_key{token.username.view()}, at);
     expect(found.has_value(), "a personal token that was created is found", at);
     expect(found->user == token.user, "a found token has its user", at);
     expect(found->secret_digest == token.secret_digest, "a found token has its digest", at);
@@ -34,7 +34,7 @@ void expect_token_found(Store& store, const new_personal_token& token,
 template <class Store>
 void expect_token_unknown(Store& store, std::string_view username,
                           const std::source_location& at = std::source_location::current()) {
-    expect(!looked_up(store, username, at), "no personal token is found", at);
+    expect(!looked_up(store, personal_token_key{username}, at), "no personal token is found", at);
 }
 
 inline void expect_token_listed(const personal_token& listed, token_id id, const new_personal_token& token,
@@ -68,7 +68,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         for (const std::string& other : names_like_abc("tgu_")) expect_token_unknown(store, other);
         expect_token_unknown(store, std::string(10'000, 'x'));
         // A name that is not UTF-8 is unknown or refused, but never found.
-        const auto odd = store.find_personal_token("\xff\xfe");
+        const auto odd = store.find_credential(personal_token_key{"\xff\xfe"});
         expect(!odd || !odd->has_value(), "bytes that are no UTF-8 name no token");
     });
 
@@ -80,15 +80,34 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_unknown(store, std::string(token_username::bytes_max + 1, 'u'));
     });
 
+    add("personal token: a creation or renewal that is called again with the same digests is the same", [](auto& store) {
+        auto token = sample_personal_token("tgu_a");
+        const auto id = value_of(store.create_personal_token(token, 1));
+        expect(value_of(store.create_personal_token(token, 1)) == id, "a repeated call returns the id of the first");
+        auto of_another = token;
+        of_another.user = user_id{token.user.value() + 1};
+        expect_error("create_personal_token", store.create_personal_token(of_another, 1), error_kind::conflict);
+        expect(value_of(store.personal_tokens_of(token.user)).size() == 1, "a repeated call creates nothing");
+
+        personal_token_renewal renewed{sample_digest(70), noon, {}, token.secret_digest};
+        for (int n = 0; n < 2; ++n)
+            expect_true(store.renew_personal_token(token.user, id, renewed), "a repeated call returns the result of the first");
+        renewed.secret_digest = sample_digest(71);
+        expect_false(store.renew_personal_token(token.user, id, renewed), "another call finds another secret");
+        token.secret_digest = sample_digest(70);
+        expect_token_found(store, token);
+    });
+
     add("personal token: a second token with the same username is a conflict", [](auto& store) {
         const auto first = sample_personal_token("tgu_a");
         const auto id = value_of(store.create_personal_token(first, tokens_max));
         auto second = sample_personal_token("tgu_a", user_id{8});
         second.secret_digest = sample_digest(99);
         expect_error("create_personal_token", store.create_personal_token(second, tokens_max), error_kind::conflict);
-        expect_error("create_personal_token", store.create_personal_token(first, tokens_max), error_kind::conflict);
-        expect_token_found(store, first);
         expect(value_of(store.personal_tokens_of(second.user)).empty(), "a refused token is not listed");
+        second.user = first.user;
+        expect_error("create_personal_token", store.create_personal_token(second, tokens_max), error_kind::conflict);
+        expect_token_found(store, first);
         const auto listed = value_of(store.personal_tokens_of(first.user));
         expect(listed.size() == 1, "the first token is listed once");
         expect_token_listed(listed[0], id, first);
@@ -120,7 +139,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         const auto stored_id = value_of(store.create_personal_token(stored, tokens_max));
         const auto lost_id = value_of(store.create_personal_token(lost, tokens_max));
         expect_token_found(store, lost);
-        expect_true(store.revoke_personal_token(lost_id), "there was such a token");
+        expect_true(store.revoke(personal_token_revocation{lost_id}), "there was such a token");
         expect_token_unknown(store, lost.username);
         expect_token_found(store, stored);
         const auto listed = value_of(store.personal_tokens_of(stored.user));
@@ -129,25 +148,25 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
     });
 
     add("personal token: revoking an unknown token returns false", [](auto& store) {
-        expect_false(store.revoke_personal_token(token_id{1}), "there was no such token");
+        expect_false(store.revoke(personal_token_revocation{token_id{1}}), "there was no such token");
         const auto id = value_of(store.create_personal_token(sample_personal_token("tgu_a"), tokens_max));
-        expect_false(store.revoke_personal_token(token_id{id.value() + 1}), "there was no such token");
-        expect_false(store.revoke_personal_token(token_id{(std::numeric_limits<std::int64_t>::max)()}),
+        expect_false(store.revoke(personal_token_revocation{token_id{id.value() + 1}}), "there was no such token");
+        expect_false(store.revoke(personal_token_revocation{token_id{(std::numeric_limits<std::int64_t>::max)()}}),
                "there was no such token");
-        expect_true(store.revoke_personal_token(id), "there was such a token");
-        expect_false(store.revoke_personal_token(id), "a token is revoked once");
+        expect_true(store.revoke(personal_token_revocation{id}), "there was such a token");
+        expect_false(store.revoke(personal_token_revocation{id}), "a token is revoked once");
     });
 
     add("personal token: ids are never reused, usernames may be", [](auto& store) {
         auto token = sample_personal_token("tgu_a");
         const auto first = value_of(store.create_personal_token(token, tokens_max));
-        value_of(store.revoke_personal_token(first));
+        value_of(store.revoke(personal_token_revocation{first}));
         expect_token_unknown(store, token.username);
         token.secret_digest = sample_digest(1234);
         const auto second = value_of(store.create_personal_token(token, tokens_max));
         expect(first != second, "the id of a revoked token is not used again");
         expect_token_found(store, token);
-        expect_false(store.revoke_personal_token(first), "the old id names nothing");
+        expect_false(store.revoke(personal_token_revocation{first}), "the old id names nothing");
         expect_token_found(store, token);
     });
 
@@ -212,7 +231,8 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
                 return succeeds_unless(error_kind::conflict, "create_personal_token", store.create_personal_token(token, tokens_max));
             };
             const auto winner = expect_one_winner(create, "exactly one creation wins");
-            expect(found_of(store.find_personal_token(username)).secret_digest == sample_digest(winner), "the token is the winner's");
+            expect(found_of(store.find_credential(personal_token_key{username})).secret_digest == sample_digest(winner),
+                   "the token is the winner's");
         }
     });
 
@@ -227,7 +247,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         expect_token_unknown(store, "tgu_3");
         value_of(create("tgu_4", user_id{8}, 1));
         value_of(create("tgu_5", user_id{7}, 3));
-        value_of(store.revoke_personal_token(first));
+        value_of(store.revoke(personal_token_revocation{first}));
         expect_error("create_personal_token", create("tgu_6", user_id{7}, 2), error_kind::invalid);
         value_of(create("tgu_6", user_id{7}, 3));
         value_of(create("tgu_7", user_id{7}, (std::numeric_limits<std::size_t>::max)()));
@@ -310,14 +330,15 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
             const auto used = sample_personal_token("tgu_used"), idle = sample_personal_token("tgu_idle");
             value_of(store.create_personal_token(used, tokens_max));
             value_of(store.create_personal_token(idle, tokens_max));
-            value_of(store.record_personal_token_use("tgu_unknown", noon, "192.0.2.0/24"));
+            value_of(store.record_use(personal_token_key{"tgu_unknown"}, noon, "192.0.2.0/24"));
             expect_token_unknown(store, "tgu_unknown");
-            expect(!found_of(store.find_personal_token("tgu_used")).last_used_at, "an unused token has no time of last use");
+            expect(!found_of(store.find_credential(personal_token_key{"tgu_used"})).last_used_at,
+                   "an unused token has no time of last use");
             for (const instant at : {noon + seconds{5}, noon + seconds{9}, noon}) {
                 const std::string from =
                     at == noon ? "" : "2001:db8:" + std::to_string(to_unix_milliseconds(at) % 9) + "::/48";
-                value_of(store.record_personal_token_use("tgu_used", at, from));
-                expect(found_of(store.find_personal_token("tgu_used")).last_used_at == at, "a found token says when");
+                value_of(store.record_use(personal_token_key{"tgu_used"}, at, from));
+                expect(found_of(store.find_credential(personal_token_key{"tgu_used"})).last_used_at == at, "a found token says when");
                 const auto listed = value_of(store.personal_tokens_of(used.user));
                 expect(listed.at(0).last_used_at == at, "a listed token says when, to the millisecond");
                 expect(listed.at(0).last_used_from == from, "a listed token says from where");
@@ -335,12 +356,12 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
                 const auto token = sample_personal_token(own, user_id{static_cast<std::int64_t>(i) + 1});
                 const auto id = value_of(store.create_personal_token(token, tokens_max));
                 expect_token_found(store, token);
-                const auto found = value_of(store.find_personal_token(neighbours));
+                const auto found = value_of(store.find_credential(personal_token_key{neighbours}));
                 if (found)
                     expect(found->secret_digest == sample_personal_token(neighbours).secret_digest &&
                                found->scopes == token.scopes,
                            "a token is seen whole or not at all");
-                expect_true(store.revoke_personal_token(id), "a token is revoked by its creator");
+                expect_true(store.revoke(personal_token_revocation{id}), "a token is revoked by its creator");
                 expect_token_unknown(store, own);
             }
         });
@@ -352,7 +373,7 @@ void add_personal_token_cases(std::vector<test_case>& to, const std::shared_ptr<
         auto renewed = sample_personal_token("tgu_renewed", user_id{8});
         const auto stored_id = value_of(store.create_personal_token(stored, tokens_max));
         const auto lost_id = value_of(store.create_personal_token(lost, tokens_max));
-        value_of(store.revoke_personal_token(lost_id));
+        value_of(store.revoke(personal_token_revocation{lost_id}));
         const auto renewed_id = value_of(store.create_personal_token(renewed, tokens_max));
         renewed.secret_digest = sample_digest(77);
         renewed.created_at = noon + seconds{5};

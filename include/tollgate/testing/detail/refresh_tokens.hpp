@@ -170,7 +170,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         authorize(store, 1, application);
         authorize(store, 2, application);
         expect_error("refresh_access_token", store.refresh_access_token(sample_refresh(1, 2, application)), error_kind::conflict);
-        value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
+        value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(1), application}));
         expect_access(store, 2);  // still the other's
         expect_refresh(store, sample_refresh(2, 12, application), refreshed);
     });
@@ -279,7 +279,7 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             auto of_no_family = stolen;
             of_no_family.rotation->family_digest = sample_digest(base + 1);
             expect_refresh(store, of_no_family, unknown);
-            expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant remains until then");
+            expect(value_of(granted_scopes(store, user_id{7}, application)).has_value(), "the grant remains until then");
 
             const auto actual = value_of(store.refresh_access_token(stolen));
             expect(actual.result == reused, "refresh_access_token returns the right result");
@@ -287,11 +287,38 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             for (const std::uint64_t gone : {base, base + 11, base + 12, base + 13, base + 50}) expect_no_access(store, gone);
             for (const std::uint64_t gone : {base, base + 1, base + 2, base + 50})
                 expect(!is_refreshable(store, gone, application), "all refresh tokens of the grant are gone");
-            expect_nothing(store.granted_scopes(user_id{7}, application), "the grant was revoked");
+            expect_nothing(granted_scopes(store, user_id{7}, application), "the grant was revoked");
             expect_refresh(store, stolen, unknown);
             expect_access(store, base + 60);
             expect(is_refreshable(store, base + 60, other), "tokens of another application stay valid");
         }
+    });
+
+    add("refresh token: a refresh that is called again with the same digests is the same refresh", [](auto& store) {
+        const auto application = create_sample_application(store);
+        authorize(store, 1, application);
+        auto presented = sample_refresh(1, 11, application);
+        for (int n = 0; n < 2; ++n) {
+            const auto actual = value_of(store.refresh_access_token(presented));
+            expect(actual.result == refreshed && actual.scopes == sample_code(1, application).scopes,
+                   "a repeated call returns the result of the first");
+            expect_access(store, 11);
+        }
+        const auto rotated = replacing(1, 12, application, noon + seconds{3});
+        for (const seconds later : {seconds{0}, seconds{0}, rotated.rotation->grace, seconds{3600}}) {
+            auto again = rotated;
+            again.now += later;
+            const auto actual = value_of(store.refresh_access_token(again));
+            expect(actual.result == refreshed && actual.successor_seed == rotated.rotation->successor_seed,
+                   "a repeated call returns the seed of the first, also after the grace");
+            expect(is_refreshable(store, 2, application), "a repeated call revokes nothing");
+            expect_access(store, 12);
+        }
+        auto other = rotated;
+        other.now += seconds{3600};
+        other.access_digest = sample_access_digest(13);
+        expect_refresh(store, other, reused);
+        expect_no_access(store, 12);
     });
 
     add("rotation: if a digest already exists, nothing changes", [](auto& store) {
@@ -339,9 +366,9 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
             const digest known_by = by_family ? sample_digest(seed) : sample_refresh_digest(seed + 1);
             const auto found = value_of(store.find_oauth_token(known_by));
             expect(found && found->is_refresh_token && found->application == application, "the token is found");
-            value_of(store.revoke_oauth_token(other, known_by));
+            value_of(store.revoke(oauth_token_revocation{known_by, other}));
             expect(is_refreshable(store, seed + 1, application), "a token is revoked by its application");
-            value_of(store.revoke_oauth_token(application, known_by));
+            value_of(store.revoke(oauth_token_revocation{known_by, application}));
             expect(!is_refreshable(store, seed + 1, application), "the token is gone");
             expect_nothing(store.find_oauth_token(known_by), "the token is not found any more");
             expect_no_access(store, seed + 5);
@@ -354,30 +381,30 @@ void add_refresh_token_cases(std::vector<test_case>& to, const std::shared_ptr<c
         authorize(store, 1, application);
         authorize(store, 2, application);
         expect_refresh(store, sample_refresh(1, 11, application), refreshed);
-        value_of(store.revoke_oauth_token(application, sample_access_digest(11)));
+        value_of(store.revoke(oauth_token_revocation{sample_access_digest(11), application}));
         expect_no_access(store, 11);
         expect_access(store, 1);
         expect_refresh(store, sample_refresh(1, 12, application), refreshed);
 
-        value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
+        value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(1), application}));
         for (const std::uint64_t gone : {1U, 12U}) expect_no_access(store, gone);
         expect_refresh(store, sample_refresh(1, 13, application), unknown);
         expect_no_access(store, 13);
         expect_access(store, 2);
         expect(is_refreshable(store, 2, application), "another refresh token stays valid");
-        expect(value_of(store.granted_scopes(user_id{7}, application)).has_value(), "the grant remains");
+        expect(value_of(granted_scopes(store, user_id{7}, application)).has_value(), "the grant remains");
         for (int again = 0; again < 2; ++again)
-            value_of(store.revoke_oauth_token(application, sample_refresh_digest(1)));
+            value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(1), application}));
     });
 
     add("revocation: unknown tokens and those of other applications are not changed", [](auto& store) {
         const auto application = create_sample_application(store);
         const auto other = create_sample_application(store, "tgi_b");
         authorize(store, 1, application);
-        value_of(store.revoke_oauth_token(other, sample_access_digest(1)));
-        value_of(store.revoke_oauth_token(other, sample_refresh_digest(1)));
-        value_of(store.revoke_oauth_token(application, sample_code_digest(1)));
-        value_of(store.revoke_oauth_token(application, sample_digest(0)));
+        value_of(store.revoke(oauth_token_revocation{sample_access_digest(1), other}));
+        value_of(store.revoke(oauth_token_revocation{sample_refresh_digest(1), other}));
+        value_of(store.revoke(oauth_token_revocation{sample_code_digest(1), application}));
+        value_of(store.revoke(oauth_token_revocation{sample_digest(0), application}));
         expect_access(store, 1);
         expect(is_refreshable(store, 1, application), "a refresh token is revoked by its application");
     });

@@ -60,6 +60,16 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         expect_session_unknown(store, close);
     });
 
+    add("session: a creation that is called again with the same digest is the same", [](auto& store) {
+        const auto session = sample_session(1);
+        for (int n = 0; n < 2; ++n) value_of(store.create_session(session));
+        expect_session_found(store, session);
+        auto later = session;
+        later.created_at += milliseconds{1};
+        expect_error("create_session", store.create_session(later), error_kind::conflict);
+        expect_session_found(store, session);
+    });
+
     add("session: a second session with the same digest is a conflict", [](auto& store) {
         const auto first = sample_session(1);
         value_of(store.create_session(first));
@@ -67,7 +77,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         second.login = "bob@example.com";
         expect_error("create_session", store.create_session(second), error_kind::conflict);
         expect_session_found(store, first);
-        value_of(store.end_sessions_of(second.user, std::nullopt));
+        value_of(store.end_sessions(sessions_of_user{second.user}));
         expect_session_found(store, first);
     });
 
@@ -106,25 +116,25 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
 
     add("session: an ended session is not found", [](auto& store) {
         const auto stored = sample_session(1), lost = sample_session(2);
-        expect_false(store.end_session(lost.cookie_digest), "there was no such session");
+        expect_false(store.end_sessions(lost.cookie_digest), "there was no such session");
         value_of(store.create_session(stored));
         value_of(store.create_session(lost));
-        expect_true(store.end_session(lost.cookie_digest), "there was such a session");
+        expect_true(store.end_sessions(lost.cookie_digest), "there was such a session");
         expect_session_unknown(store, lost);
-        expect_false(store.end_session(lost.cookie_digest), "a session is ended once");
+        expect_false(store.end_sessions(lost.cookie_digest), "a session is ended once");
         value_of(store.touch_session(lost.cookie_digest, noon + seconds{9}));
         expect_session_unknown(store, lost);
         expect_session_found(store, stored);
     });
 
     add("session: all sessions of one user can be ended, and no others are", [](auto& store) {
-        value_of(store.end_sessions_of(user_id{7}, std::nullopt));
+        value_of(store.end_sessions(sessions_of_user{user_id{7}}));
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             value_of(store.create_session(sample_session(seed)));
             value_of(store.create_session(sample_session(10 + seed, user_id{8})));
         }
         value_of(store.touch_session(sample_session(2).cookie_digest, noon + seconds{100}));
-        value_of(store.end_sessions_of(user_id{7}, std::nullopt));
+        value_of(store.end_sessions(sessions_of_user{user_id{7}}));
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             expect_session_unknown(store, sample_session(seed));
             expect_session_found(store, sample_session(10 + seed, user_id{8}));
@@ -138,16 +148,16 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             value_of(store.create_session(sample_session(seed)));
             value_of(store.create_session(sample_session(10 + seed, user_id{8})));
         }
-        value_of(store.end_sessions_of(user_id{7}, sample_session(2).cookie_digest));
+        value_of(store.end_sessions(sessions_of_user{user_id{7}, sample_session(2).cookie_digest}));
         expect_session_found(store, sample_session(2));
         for (const std::uint64_t seed : {1U, 3U}) expect_session_unknown(store, sample_session(seed));
         for (std::uint64_t seed = 11; seed <= 13; ++seed) expect_session_found(store, sample_session(seed, user_id{8}));
         // The one that is left out may be the only one, may be somebody else's, or may not exist.
-        value_of(store.end_sessions_of(user_id{7}, sample_session(2).cookie_digest));
+        value_of(store.end_sessions(sessions_of_user{user_id{7}, sample_session(2).cookie_digest}));
         expect_session_found(store, sample_session(2));
-        value_of(store.end_sessions_of(user_id{7}, sample_session(11).cookie_digest));
+        value_of(store.end_sessions(sessions_of_user{user_id{7}, sample_session(11).cookie_digest}));
         expect_session_unknown(store, sample_session(2));
-        value_of(store.end_sessions_of(user_id{8}, sample_session(99).cookie_digest));
+        value_of(store.end_sessions(sessions_of_user{user_id{8}, sample_session(99).cookie_digest}));
         expect_session_unknown(store, sample_session(11));
     });
 
@@ -175,9 +185,9 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         sessions[0].last_seen_at = noon + seconds{9};
         value_of(store.touch_session(sessions[0].cookie_digest, sessions[0].last_seen_at));
         expect_listed({0, 2, 1});
-        value_of(store.end_session(sessions[2].cookie_digest));
+        value_of(store.end_sessions(sessions[2].cookie_digest));
         expect_listed({0, 1});
-        value_of(store.end_sessions_of(user_id{7}, std::nullopt));
+        value_of(store.end_sessions(sessions_of_user{user_id{7}}));
         expect_listed({});
     });
 
@@ -197,12 +207,14 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         used.last_seen_at = seen;
         value_of(store.touch_session(used.cookie_digest, seen));
 
-        expect(value_of(store.sweep_sessions(created - moment, seen - moment, 100)) == 0, "none is that old");
-        expect(value_of(store.sweep_sessions(created, seen, 0)) == 0, "none is swept where none may be");
+        expect(value_of(store.sweep({.sessions = session_ends{created - moment, seen - moment}, .rows_max = 100})) == 0,
+               "none is that old");
+        expect(value_of(store.sweep({.sessions = session_ends{created, seen}, .rows_max = 0})) == 0, "none is swept where none may be");
         expect_session_found(store, old);
         for (int i = 0; i < 3; ++i)
-            expect(value_of(store.sweep_sessions(created, seen, 1)) == 1, "one is swept where one may be");
-        expect(value_of(store.sweep_sessions(created, seen, 100)) == 0, "three are too old, or were unused for too long");
+            expect(value_of(store.sweep({.sessions = session_ends{created, seen}, .rows_max = 1})) == 1, "one is swept where one may be");
+        expect(value_of(store.sweep({.sessions = session_ends{created, seen}, .rows_max = 100})) == 0,
+               "three are too old, or were unused for too long");
         for (const auto& each : {old, idle, both}) expect_session_unknown(store, each);
         for (const auto& each : {fresh, used}) expect_session_found(store, each);
     });
@@ -213,7 +225,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
             value_of(store.create_session(session));
             const auto end = [&](std::size_t i) {
                 value_of(store.touch_session(session.cookie_digest, noon + seconds{static_cast<std::int64_t>(i)}));
-                const bool was_there = value_of(store.end_session(session.cookie_digest));
+                const bool was_there = value_of(store.end_sessions(session.cookie_digest));
                 expect_session_unknown(store, session);
                 value_of(store.touch_session(session.cookie_digest, noon));
                 expect_session_unknown(store, session);
@@ -230,7 +242,7 @@ void add_session_cases(std::vector<test_case>& to, const std::shared_ptr<const s
         value_of(store.create_session(lost));
         stored.last_seen_at = noon + seconds{9};
         value_of(store.touch_session(stored.cookie_digest, stored.last_seen_at));
-        value_of(store.end_session(lost.cookie_digest));
+        value_of(store.end_sessions(lost.cookie_digest));
         return [=](auto& reopened) {
             expect_session_found(reopened, stored);
             expect_session_unknown(reopened, lost);

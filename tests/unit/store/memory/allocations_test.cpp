@@ -2,6 +2,7 @@
 
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/expect.hpp>
+#include <tollgate/testing/detail/granting.hpp>
 #include <tollgate/testing/detail/samples.hpp>
 
 #include <support/failing_new.hpp>
@@ -31,10 +32,10 @@ TEST_CASE("a memory store finds credentials without allocating") {
     const long before = allocations_made;
     bool all = true;
     for (int i = 0; i < 100; ++i) {
-        const auto found = store.find_personal_token("tgu_a");
-        const auto none = store.find_personal_token("tgu_b");
-        const auto other = store.find_access_token(access.token_digest);
-        const auto unknown = store.find_access_token(digest{});
+        const auto found = store.find_credential(personal_token_key{"tgu_a"});
+        const auto none = store.find_credential(personal_token_key{"tgu_b"});
+        const auto other = store.find_credential(access_token_key{access.token_digest});
+        const auto unknown = store.find_credential(access_token_key{digest{}});
         all = all && found && *found && none && !*none && other && *other && unknown && !*unknown;
     }
     const long allocated = allocations_made - before;
@@ -67,18 +68,18 @@ TEST_CASE("a verb of a memory store that runs out of memory changes nothing") {
     const auto personal = sample_personal_token("tgu_a");
     check_every_shortage([&] { return store.create_personal_token(personal, tokens_max); },
                          [&] {
-                             CHECK_FALSE(value_of(store.find_personal_token("tgu_a")));
+                             CHECK_FALSE(value_of(store.find_credential(personal_token_key{"tgu_a"})));
                              CHECK(value_of(store.personal_tokens_of(personal.user)).size() == 1);
-                             for (std::int64_t id = 2; id < 50; ++id) CHECK_FALSE(value_of(store.revoke_personal_token(token_id{id})));
+                             for (std::int64_t id = 2; id < 50; ++id) CHECK_FALSE(value_of(store.revoke(personal_token_revocation{token_id{id}})));
                          });
-    CHECK(value_of(store.find_personal_token("tgu_a")));
+    CHECK(value_of(store.find_credential(personal_token_key{"tgu_a"})));
     CHECK(value_of(store.personal_tokens_of(personal.user)).size() == 2);
     check_every_shortage([&] { return store.personal_tokens_of(personal.user); }, [] {});
 
     const auto access = sample_access_token(1);
     check_every_shortage([&] { return store.create_access_token(access); },
-                         [&] { CHECK_FALSE(value_of(store.find_access_token(access.token_digest))); });
-    CHECK(value_of(store.find_access_token(access.token_digest)));
+                         [&] { CHECK_FALSE(value_of(store.find_credential(access_token_key{access.token_digest}))); });
+    CHECK(value_of(store.find_credential(access_token_key{access.token_digest})));
 
     const auto hook = sample_hook(sample_account());
     for (std::size_t count = 0; count < 6; ++count) {
@@ -109,22 +110,22 @@ TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothi
 
     // A first code, which creates the grant, and more, which make the grant grow.
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-        const auto before = value_of(store.granted_scopes(user_id{7}, application));
+        const auto before = value_of(testing::detail::granted_scopes(store, user_id{7}, application));
         auto code = sample_code(seed, application);
         code.scopes = sample_scopes("scope" + std::to_string(seed));
         check_every_shortage([&] { return store.create_code(code); },
                              [&] {
-                                 CHECK(value_of(store.granted_scopes(user_id{7}, application)) == before);
+                                 CHECK(value_of(testing::detail::granted_scopes(store, user_id{7}, application)) == before);
                                  CHECK(value_of(store.grants_of(user_id{7})).size() == (before ? 1 : 0));
                                  CHECK(value_of(store.redeem_code(sample_redemption(seed, application))).result ==
                                        redemption_result::unknown);
                              });
-        CHECK(value_of(store.granted_scopes(user_id{7}, application))->contains(code.scopes.text()));
+        CHECK(value_of(testing::detail::granted_scopes(store, user_id{7}, application))->contains(code.scopes.text()));
     }
     check_every_shortage([&] { return store.grants_of(user_id{7}); }, [] {});
 
     const auto has_token = [&](std::uint64_t seed) {
-        return value_of(store.find_access_token(sample_access_digest(seed))).has_value();
+        return value_of(store.find_credential(access_token_key{sample_access_digest(seed)})).has_value();
     };
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const auto redemption = sample_redemption(seed, application);
@@ -146,9 +147,9 @@ TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothi
     const auto shown_again = sample_redemption(1, application);
     allocations_left = 0;
     const auto reused = store.redeem_code(shown_again);
-    const auto revoked = store.revoke_oauth_token(application, sample_refresh_digest(2));
-    const auto used = store.record_access_token_use(sample_access_digest(3), noon);
-    const auto swept = store.sweep_expired(noon + seconds{3601}, 100);
+    const auto revoked = store.revoke(oauth_token_revocation{sample_refresh_digest(2), application});
+    const auto used = store.record_use(access_token_key{sample_access_digest(3)}, noon, {});
+    const auto swept = store.sweep({.expired_at = noon + seconds{3601}, .rows_max = 100});
     const auto deleted = store.delete_application(user_id{3}, application);
     allocations_left.reset();
     CHECK((reused && revoked && used && swept && deleted));
@@ -163,16 +164,16 @@ TEST_CASE("a session verb of a memory store that runs out of memory changes noth
         check_every_shortage([&] { return store.create_session(session); },
                              [&] {
                                  CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
-                                 CHECK(value_of(store.sweep_sessions(noon, noon, 100)) == 0);
+                                 CHECK(value_of(store.sweep({.sessions = session_ends{noon, noon}, .rows_max = 100})) == 0);
                              });
         CHECK(value_of(store.find_session(sample_session(seed).cookie_digest)));
     }
     const digest first = sample_session(1).cookie_digest;
     allocations_left = 0;
     const auto touched = store.touch_session(first, noon + seconds{9});
-    const auto ended = store.end_session(first);
-    const auto swept = store.sweep_sessions(noon, noon + seconds{5}, 1);
-    const auto rest = store.end_sessions_of(user_id{7});
+    const auto ended = store.end_sessions(first);
+    const auto swept = store.sweep({.sessions = session_ends{noon, noon + seconds{5}}, .rows_max = 1});
+    const auto rest = store.end_sessions(sessions_of_user{user_id{7}});
     allocations_left.reset();
     CHECK((touched && ended && *ended && swept && *swept == 1 && rest));
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
@@ -188,7 +189,7 @@ TEST_CASE("a change of a webhook that runs out of memory changes nothing") {
         memory_store store;
         const auto hook = listen_at(store, account, before);
         report(store, account);
-        const bool done = short_of_memory([&] { return store.update_hook(account, hook, changed, 100).has_value(); });
+        const bool done = short_of_memory([&] { return store.change_hook(account, hook, hook_fields{changed.event, changed.target_url, 100}).has_value(); });
         CHECK(value_of(store.hooks_of(account)).front().target_url == (done ? changed.target_url : before));
         const auto leased = lease_due_at(store, noon);
         REQUIRE(leased.size() == 1);
@@ -243,20 +244,20 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
     check_every_shortage([&] { return store.complete(ended, noon); },
                          [&] {
                              for (const hook_id of : {hook, other}) {
-                                 CHECK(value_of(store.attempts_of(account, of, 100)).empty());
+                                 CHECK(value_of(testing::detail::attempts_of(store, account, of, 100)).empty());
                                  for (const delivery& each : deliveries(store, account, of)) CHECK(each.attempts_made == 0);
                              }
                          });
-    CHECK(value_of(store.attempts_of(account, hook, 100)).size() + value_of(store.attempts_of(account, other, 100)).size() == 6);
-    check_every_shortage([&] { return store.deliveries_of(account, hook, 100); }, [] {});
-    check_every_shortage([&] { return store.attempts_of(account, hook, 100); }, [] {});
+    CHECK(value_of(testing::detail::attempts_of(store, account, hook, 100)).size() + value_of(testing::detail::attempts_of(store, account, other, 100)).size() == 6);
+    check_every_shortage([&] { return testing::detail::deliveries_of(store, account, hook, 100); }, [] {});
+    check_every_shortage([&] { return testing::detail::attempts_of(store, account, hook, 100); }, [] {});
 
     // Verbs that need no memory.
     const delivery_id first = due[0].lease.delivery;
     allocations_left = 0;
     const auto resent = store.resend(account, first, noon + seconds{1});
-    const auto enabled = store.enable_hook(account, other, noon);
-    const auto swept = store.sweep_deliveries(noon + seconds{60}, 100);
+    const auto enabled = store.change_hook(account, other, hook_enabling{noon});
+    const auto swept = store.sweep({.deliveries_ended_before = noon + seconds{60}, .rows_max = 100});
     const auto deleted = store.delete_hook(account, hook);
     const auto deleted_other = store.delete_hook(account, other);
     allocations_left.reset();

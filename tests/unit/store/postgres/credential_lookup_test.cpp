@@ -193,7 +193,7 @@ TEST_CASE("an owner is returned with the credential, or is unknown", "[postgres]
     postgres_store store{server.new_schema(), with_owner(each.query)};
     REQUIRE(store.create_personal_token(
         {ann, *token_username::from("tgu_a"), digest_of("a"), "", *scope_set::parse("user:balance"), now()}, 10));
-    const auto found = store.find_personal_token("tgu_a");
+    const auto found = store.find_credential(personal_token_key{"tgu_a"});
     REQUIRE(found);
     REQUIRE(*found);
     CHECK((*found)->owner == each.owner);
@@ -208,8 +208,8 @@ TEST_CASE("values that are not a quota or a balance fail the request of that use
     for (const auto& [user, name] : {std::pair{ann, "tgu_a"}, std::pair{bob, "tgu_b"}})
         REQUIRE(store.create_personal_token(
             {user, *token_username::from(name), digest_of(name), "", *scope_set::parse("user:balance"), now()}, 10));
-    CHECK(store.find_personal_token("tgu_a"));
-    const auto failed = store.find_personal_token("tgu_b");
+    CHECK(store.find_credential(personal_token_key{"tgu_a"}));
+    const auto failed = store.find_credential(personal_token_key{"tgu_b"});
     REQUIRE_FALSE(failed);
     CHECK(failed.error().kind == error_kind::internal);
     CHECK_THAT(failed.error().cause, Catch::Contains("not a balance"));

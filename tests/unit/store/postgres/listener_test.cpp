@@ -68,15 +68,15 @@ struct two_nodes {
     }
 
     bool finds(std::string_view username) {
-        const auto found = caching.find_personal_token(username);
+        const auto found = caching.find_credential(personal_token_key{username});
         return found && *found;
     }
     bool finds(const digest& token) {
-        const auto found = caching.find_access_token(token);
+        const auto found = caching.find_credential(access_token_key{token});
         return found && *found;
     }
-    bool is_hit(std::string_view username) { return caching.cached_personal_token(username).is_hit(); }
-    bool is_hit(const digest& token) { return caching.cached_access_token(token).is_hit(); }
+    bool is_hit(std::string_view username) { return caching.cached_credential(personal_token_key{username}).is_hit(); }
+    bool is_hit(const digest& token) { return caching.cached_credential(access_token_key{token}).is_hit(); }
     /// Without a query of the server.
     template <class Name>
     bool is_cached(const Name& name) {
@@ -102,11 +102,11 @@ struct two_nodes {
         const auto marker = value_of(other.create_personal_token(sample_personal_token(name, marker_user), tokens_max));
         const auto other_marker = value_of(other.create_personal_token(sample_personal_token(beside, user_beside), tokens_max));
         REQUIRE(finds(name));
-        CHECK(value_of(other.revoke_personal_token(marker)));
+        CHECK(value_of(other.revoke(personal_token_revocation{marker})));
         // On a busy machine nothing is a hit for a while, because the cache is not trusted.
         const auto is_trusted = [&] { return finds(beside) && is_hit(beside); };
         REQUIRE(eventually([&] { return is_trusted() && !is_hit(name) && is_trusted(); }));
-        CHECK(value_of(other.revoke_personal_token(other_marker)));
+        CHECK(value_of(other.revoke(personal_token_revocation{other_marker})));
     }
     /// How long it was still found after `change` had returned.
     template <class Name>
@@ -147,8 +147,8 @@ TEST_CASE_METHOD(two_nodes, "a cached credential takes no round trip") {
         proxy.set_mode(mode::hang);
         bool all_found = true;
         for (int i = 0; i < 100 && all_found; ++i) {
-            const auto personal = caching.find_personal_token("tgu_a");
-            const auto oauth = caching.find_access_token(access.token_digest);
+            const auto personal = caching.find_credential(personal_token_key{"tgu_a"});
+            const auto oauth = caching.find_credential(access_token_key{access.token_digest});
             all_found = personal && oauth;
             if (!all_found) break;
             CHECK((*personal)->user == user_id{7});
@@ -157,10 +157,10 @@ TEST_CASE_METHOD(two_nodes, "a cached credential takes no round trip") {
             CHECK((*oauth)->expires_at == access.expires_at);
             CHECK((*oauth)->application == access.application);
         }
-        const auto personal = caching.cached_personal_token("tgu_a");
-        const auto oauth = caching.cached_access_token(access.token_digest);
-        CHECK_FALSE(caching.find_personal_token("tgu_b"));  // which was not queried before
-        CHECK(caching.cached_personal_token("tgu_b").is_unknown());
+        const auto personal = caching.cached_credential(personal_token_key{"tgu_a"});
+        const auto oauth = caching.cached_credential(access_token_key{access.token_digest});
+        CHECK_FALSE(caching.find_credential(personal_token_key{"tgu_b"}));  // which was not queried before
+        CHECK(caching.cached_credential(personal_token_key{"tgu_b"}).is_unknown());
         proxy.set_mode(mode::forward);
         if (!all_found || !personal.is_hit() || !oauth.is_hit()) return false;
         CHECK(personal->user == user_id{7});
@@ -180,20 +180,20 @@ TEST_CASE("a caching store returns the results of one without a cache") {
         const auto access = access_token(round);
         // Looked up before they are created: that a row is missing is removed from this node's cache at once, from others' soon.
         for (auto* each : {&caching, &other}) {
-            CHECK_FALSE(value_of(each->find_personal_token(name)));
-            CHECK_FALSE(value_of(each->find_access_token(access.token_digest)));
+            CHECK_FALSE(value_of(each->find_credential(personal_token_key{name})));
+            CHECK_FALSE(value_of(each->find_credential(access_token_key{access.token_digest})));
         }
         const auto id = value_of(caching.create_personal_token(sample_personal_token(name), tokens_max));
         value_of(caching.create_access_token(access));
-        CHECK(value_of(caching.find_personal_token(name)));
-        CHECK(value_of(caching.find_access_token(access.token_digest)));
+        CHECK(value_of(caching.find_credential(personal_token_key{name})));
+        CHECK(value_of(caching.find_credential(access_token_key{access.token_digest})));
         if (round == 0)
-            CHECK(eventually([&] { return value_of(other.find_personal_token(name)) &&
-                                          value_of(other.find_access_token(access.token_digest)); }));
-        CHECK(value_of(caching.revoke_personal_token(id)));
-        CHECK(value_of(caching.revoke_access_token(access.token_digest)));
-        CHECK_FALSE(value_of(caching.find_personal_token(name)));
-        CHECK_FALSE(value_of(caching.find_access_token(access.token_digest)));
+            CHECK(eventually([&] { return value_of(other.find_credential(personal_token_key{name})) &&
+                                          value_of(other.find_credential(access_token_key{access.token_digest})); }));
+        CHECK(value_of(caching.revoke(personal_token_revocation{id})));
+        CHECK(value_of(caching.revoke(oauth_token_revocation{access.token_digest})));
+        CHECK_FALSE(value_of(caching.find_credential(personal_token_key{name})));
+        CHECK_FALSE(value_of(caching.find_credential(access_token_key{access.token_digest})));
     }
 }
 
@@ -224,14 +224,14 @@ TEST_CASE_METHOD(two_nodes, "a token is refused as soon as a call of this node t
     CHECK_FALSE(finds(refresh.access_digest));
     value_of(caching.refresh_access_token(refresh));
     CHECK(finds(refresh.access_digest));
-    value_of(caching.revoke_oauth_token(application, refresh.access_digest));
+    value_of(caching.revoke(oauth_token_revocation{refresh.access_digest, application}));
     CHECK_FALSE(finds(refresh.access_digest));
     CHECK(finds(redemption.tokens.access_digest));
-    value_of(caching.revoke_oauth_token(application, redemption.tokens.refresh_digest));
+    value_of(caching.revoke(oauth_token_revocation{redemption.tokens.refresh_digest, application}));
     CHECK_FALSE(finds(redemption.tokens.access_digest));
 
     redemption = issue(3);
-    CHECK(value_of(caching.revoke_grant(user_id{7}, application)));
+    CHECK(value_of(caching.revoke(grant_revocation{user_id{7}, application})));
     CHECK_FALSE(finds(redemption.tokens.access_digest));
 
     // One more than the bound of one user and one application is refused; the others stay valid.
@@ -277,7 +277,7 @@ TEST_CASE_METHOD(two_nodes, "a token is refused as soon as a call of this node t
     expect_code(caching, code, code_result::waiting);
     CHECK(finds(kept.tokens.access_digest));
     for (const auto& refused : {refresh.access_digest, redemption.tokens.access_digest}) CHECK_FALSE(finds(refused));
-    CHECK(value_of(caching.revoke_grant(user_id{7}, application)));
+    CHECK(value_of(caching.revoke(grant_revocation{user_id{7}, application})));
 
     redemption = issue(4);
     CHECK(value_of(caching.delete_application(user_id{3}, application)));
@@ -295,8 +295,8 @@ TEST_CASE_METHOD(two_nodes, "every removal of a token by another client of the d
     const auto sql = [&](std::string script) { return [this, script] { postgres_server::run(schema, script); }; };
     const row rows[] = {
         {"revoked", [&] {
-             CHECK(value_of(other.revoke_personal_token(*id)));
-             CHECK(value_of(other.revoke_access_token(access)));
+             CHECK(value_of(other.revoke(personal_token_revocation{*id})));
+             CHECK(value_of(other.revoke(oauth_token_revocation{access})));
          }},
         {"deleted by hand", sql("DELETE FROM tollgate_personal_tokens; DELETE FROM tollgate_access_tokens")},
         {"truncated", sql("TRUNCATE tollgate_personal_tokens, tollgate_access_tokens")},
@@ -316,11 +316,11 @@ TEST_CASE_METHOD(two_nodes, "every removal of a token by another client of the d
         const auto is_as_made = [](const auto& found) {
             return value_of(found) && value_of(found)->user == user_id{7} && value_of(found)->scopes.text() != "x";
         };
-        CHECK(eventually([&] { return is_as_made(caching.find_personal_token("tgu_a")) &&
-                                      is_as_made(caching.find_access_token(access)); }));
+        CHECK(eventually([&] { return is_as_made(caching.find_credential(personal_token_key{"tgu_a"})) &&
+                                      is_as_made(caching.find_credential(access_token_key{access})); }));
         each.change();
-        CHECK(eventually([&] { return !is_as_made(caching.find_personal_token("tgu_a")) &&
-                                      !is_as_made(caching.find_access_token(access)); }));
+        CHECK(eventually([&] { return !is_as_made(caching.find_credential(personal_token_key{"tgu_a"})) &&
+                                      !is_as_made(caching.find_credential(access_token_key{access})); }));
         postgres_server::run(schema, "TRUNCATE tollgate_personal_tokens, tollgate_access_tokens");
     }
 }
@@ -350,15 +350,15 @@ TEST_CASE_METHOD(two_nodes, "frequent changes send no notification and evict not
         value_of(other.create_access_token(access_token(2)));
         value_of(other.create_access_token(sample_access_token(3)));  // which has expired long ago
         value_of(other.create_personal_token(sample_personal_token("tgu_b"), tokens_max));
-        value_of(other.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
-        value_of(other.record_access_token_use(access_token(1).token_digest, noon));
+        value_of(other.record_use(personal_token_key{"tgu_a"}, noon, "192.0.2.0/24"));
+        value_of(other.record_use(access_token_key{access_token(1).token_digest}, noon, {}));
         expect_code(other, sample_code(1, application), code_result::created);
         expect_redemption(other, sample_redemption(1, application), redemption_result::redeemed);
         value_of(other.refresh_access_token(sample_refresh(1, 1001, application)));
-        CHECK(value_of(other.sweep_expired(now(), 100)) > 1);
+        CHECK(value_of(other.sweep({.expired_at = now(), .rows_max = 100})) > 1);
     }));
     CHECK(notifications() == std::vector<std::string>{});
-    CHECK(value_of(other.revoke_access_token(access_token(1).token_digest)));
+    CHECK(value_of(other.revoke(oauth_token_revocation{access_token(1).token_digest})));
     CHECK(notifications() == std::vector<std::string>{"users 7"});
     for (const char* change : {"scopes = 'x'", "expires_at = 1"}) {  // by hand
         CAPTURE(change);
@@ -379,10 +379,10 @@ TEST_CASE_METHOD(two_nodes, "a use that this node recorded is in its cache") {
     value_of(caching.create_access_token(access_token(1)));
     CHECK(finds("tgu_a"));
     CHECK(finds(access_token(1).token_digest));
-    value_of(caching.record_personal_token_use("tgu_a", noon, "192.0.2.0/24"));
-    value_of(caching.record_access_token_use(access_token(1).token_digest, noon));
-    CHECK(value_of(caching.find_personal_token("tgu_a"))->last_used_at == noon);
-    CHECK(value_of(caching.find_access_token(access_token(1).token_digest))->last_used_at == noon);
+    value_of(caching.record_use(personal_token_key{"tgu_a"}, noon, "192.0.2.0/24"));
+    value_of(caching.record_use(access_token_key{access_token(1).token_digest}, noon, {}));
+    CHECK(value_of(caching.find_credential(personal_token_key{"tgu_a"}))->last_used_at == noon);
+    CHECK(value_of(caching.find_credential(access_token_key{access_token(1).token_digest}))->last_used_at == noon);
 }
 
 TEST_CASE_METHOD(two_nodes, "without notifications no row is returned from the cache for more than a second") {
@@ -393,14 +393,14 @@ TEST_CASE_METHOD(two_nodes, "without notifications no row is returned from the c
         // The last moment at which the server is reachable.
         const auto age = age_after(name, [&] {
             proxy.set_mode(failure);
-            CHECK(value_of(other.revoke_personal_token(id)));
+            CHECK(value_of(other.revoke(personal_token_revocation{id})));
         });
         CHECK(age < seconds{1});
-        CHECK_FALSE(caching.find_personal_token(name));
+        CHECK_FALSE(caching.find_credential(personal_token_key{name}));
         proxy.set_mode(mode::forward);
         // The node recovers and receives the changes of that time.
         const auto is_gone = [&] {
-            const auto found = caching.find_personal_token(name);
+            const auto found = caching.find_credential(personal_token_key{name});
             REQUIRE_FALSE((found && *found));
             return found.has_value();
         };
@@ -420,7 +420,7 @@ TEST_CASE_METHOD(two_nodes_alone, "after a restart of the server or a lost conne
     postgres_server::run(schema, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                                "WHERE datname = current_database() AND (query LIKE 'LISTEN%' "
                                "OR query = 'SELECT 1')");
-    CHECK(value_of(other.revoke_personal_token(id)));
+    CHECK(value_of(other.revoke(personal_token_revocation{id})));
     CHECK(eventually([&] { return !finds("tgu_a"); }));
     REQUIRE(eventually([&] { return caching.changes()->read().has_value(); }));
     CHECK_FALSE(finds("tgu_a"));
@@ -445,7 +445,7 @@ TEST_CASE("after a revocation has returned, no thread of that store finds the to
             while (!done) {
                 const auto round = current.load();
                 const bool was_revoked = revoked.load() >= round;
-                const auto found = store.find_access_token(sample_digest(round));
+                const auto found = store.find_credential(access_token_key{sample_digest(round)});
                 if (found && *found) ++(was_revoked ? late : found_there);
             }
         });
@@ -454,9 +454,9 @@ TEST_CASE("after a revocation has returned, no thread of that store finds the to
         const int found_before = found_there;
         current = round;
         CHECK(eventually([&] { return found_there > found_before; }));
-        CHECK(value_of(store.revoke_access_token(sample_digest(round))));
+        CHECK(value_of(store.revoke(oauth_token_revocation{sample_digest(round)})));
         revoked = round;
-        CHECK_FALSE(value_of(store.find_access_token(sample_digest(round))));
+        CHECK_FALSE(value_of(store.find_credential(access_token_key{sample_digest(round)})));
     }
     done = true;
     for (auto& each : readers) each.join();

@@ -40,15 +40,15 @@ TEST_CASE("after memory ran out in the middle of a response, the next call gets 
     value_of(store.create_access_token(first));
     value_of(store.create_access_token(second));
     fail_each_allocation([&](auto short_of_memory) {
-        const auto first_found = short_of_memory([&] { return store.find_access_token(first.token_digest); });
+        const auto first_found = short_of_memory([&] { return store.find_credential(access_token_key{first.token_digest}); });
         if (first_found) CHECK((*first_found)->user == user_id{7});
         else CHECK(first_found.error().kind == error_kind::unavailable);
-        const auto found = store.find_access_token(second.token_digest);
+        const auto found = store.find_credential(access_token_key{second.token_digest});
         REQUIRE(found);
         REQUIRE(*found);
         CHECK((*found)->user == user_id{8});
         CHECK((*found)->secret_digest == second.token_digest);
-        CHECK(value_of(store.find_access_token(first.token_digest))->user == user_id{7});
+        CHECK(value_of(store.find_credential(access_token_key{first.token_digest}))->user == user_id{7});
         return first_found.has_value();
     });
 }

@@ -85,7 +85,7 @@ void check_encryption(const place& at, Open open) {
     {
         auto store = value_of(open(std::nullopt));
         const auto hook = listen_with(store, first_secret);
-        CHECK(value_of(store.replace_hook_secret(own_account, hook, second_secret, noon + seconds{3600})));
+        CHECK(value_of(store.change_hook(own_account, hook, hook_secret_replacement{second_secret, noon + seconds{3600}})));
         CHECK(begin_with("whsec_"));
         CHECK(signing(store) == both);
     }
@@ -100,7 +100,7 @@ void check_encryption(const place& at, Open open) {
     {
         auto store = value_of(open(keys(a)));
         const auto hook = listen_with(store, first_secret);
-        CHECK(value_of(store.replace_hook_secret(own_account, hook, second_secret, noon + seconds{3600})));
+        CHECK(value_of(store.change_hook(own_account, hook, hook_secret_replacement{second_secret, noon + seconds{3600}})));
         CHECK(begin_with(std::string{keys(a).prefix()}));
         CHECK(signing(store) == both);
     }
@@ -211,7 +211,7 @@ TEST_CASE("with a key, neither a SQLite file nor its log contains a webhook secr
     }
     auto store = value_of(open(keys(a)));
     CHECK_FALSE(is_there(first_secret));
-    CHECK(value_of(store.replace_hook_secret(own_account, hook, second_secret, noon + seconds{3600})));
+    CHECK(value_of(store.change_hook(own_account, hook, hook_secret_replacement{second_secret, noon + seconds{3600}})));
     CHECK_FALSE(is_there(second_secret));
     CHECK(signing(store) == std::vector{second_secret, first_secret});
     CHECK_FALSE(is_there(first_secret));

@@ -49,8 +49,8 @@ struct small_store {
         return settings;
     }
     void check_that_it_works() {
-        CHECK(value_of(store.find_access_token(token.token_digest)));
-        value_of(store.record_access_token_use(token.token_digest, noon));
+        CHECK(value_of(store.find_credential(access_token_key{token.token_digest})));
+        value_of(store.record_use(access_token_key{token.token_digest}, noon, {}));
         const auto id = value_of(store.create_hook(hook, 1000));
         CHECK(value_of(other.account_of_hook(account.service, id)));  // acknowledged changes are on disk
         CHECK(value_of(store.delete_hook(account, id)));
@@ -63,9 +63,9 @@ struct small_store {
     const account_ref account = sample_account();
     const new_hook hook = sample_hook(account);
     const std::vector<verb> verbs{
-        {"find_access_token", [this](sqlite_store& in) { return failure_of(in.find_access_token(token.token_digest)); }},
+        {"find_access_token", [this](sqlite_store& in) { return failure_of(in.find_credential(access_token_key{token.token_digest})); }},
         {"record_access_token_use",
-         [this](sqlite_store& in) { return failure_of(in.record_access_token_use(token.token_digest, noon)); }},
+         [this](sqlite_store& in) { return failure_of(in.record_use(access_token_key{token.token_digest}, noon, {})); }},
         {"create_hook", [this](sqlite_store& in) { return failure_of(in.create_hook(hook, 1000)); }},
         {"hooks_of", [this](sqlite_store& in) { return failure_of(in.hooks_of(account)); }},
     };

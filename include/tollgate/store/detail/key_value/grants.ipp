@@ -58,12 +58,6 @@ inline bool forget_tokens_from(rows& all, application_id application, user_id us
     return had_access || found;
 }
 
-/// An access token that an earlier call with the same digest has created from the same refresh token.
-[[nodiscard]] inline bool was_created_from(rows& all, const digest& access_token, const refresh_token_record& refresh) {
-    const auto existing = all.get<access_token_row>(access_token_key_of(access_token));
-    return existing && existing->user == refresh.user && existing->application == refresh.application && existing->origin == refresh.origin;
-}
-
 }  // namespace key_value_detail
 
 TOLLGATE_DECL result<code_result> record_store::create_code(const new_authorization_code& code) noexcept {
@@ -121,8 +115,9 @@ TOLLGATE_DECL result<refreshed_token> record_store::refresh_access_token(const t
             return refreshed_token{};
         refresh_token_record& token = found->record;
         const scope_set granted = scope_set::from_text(token.scopes);
-        const auto judged =
-            judge_refresh({found->token, token.family ? &token.replaced : nullptr, token.replaced_at, granted}, shown);
+        const stored_refresh_token stored{found->token, token.family ? &token.replaced : nullptr, token.replaced_at, granted,
+                                          was_created(all, shown.access_digest, token.user, token.application, token.origin)};
+        const auto judged = judge_refresh(stored, shown);
         if (judged == refresh_result::reused) {
             forget_grant(all, token.application, token.user);
             return refreshed_token{judged, {}, {}, token.user};
@@ -130,7 +125,7 @@ TOLLGATE_DECL result<refreshed_token> record_store::refresh_access_token(const t
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
         const scope_set& scopes = shown.narrowed ? *shown.narrowed : granted;
         const auto seed = [&] { return shown.rotation ? std::optional{token.successor_seed} : std::nullopt; };
-        if (was_created_from(all, shown.access_digest, token)) return refreshed_token{judged, scopes, seed()};  // the call is repeated
+        if (is_repeated(stored, shown)) return refreshed_token{judged, scopes, seed()};
 
         if (auto done = add_access_token(
                 all, {token.user, token.application, shown.access_digest, scopes, shown.now, shown.access_expires_at}, token.origin);

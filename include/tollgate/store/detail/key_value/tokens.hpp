@@ -58,13 +58,16 @@ inline bool forget_access_token(rows& all, const digest& token) {
     return true;
 }
 
-/// Creates an access token, unless the same call has created it before.
+/// Returns true if an earlier call with the same digest has created this access token.
+[[nodiscard]] inline bool was_created(rows& all, const digest& token, user_id user, application_id application, std::uint64_t origin) {
+    const auto existing = all.get<access_token_row>(access_token_key_of(token));
+    return existing && existing->user == user && existing->application == application && existing->origin == origin;
+}
+
+/// Creates an access token.
 [[nodiscard]] inline result<void> add_access_token(rows& all, const new_access_token& created, std::uint64_t origin) {
     const digest& token = created.token_digest;
-    if (const auto existing = all.get<access_token_row>(access_token_key_of(token))) {
-        if (existing->user == created.user && existing->application == created.application && existing->origin == origin) return {};
-        return token_exists();
-    }
+    if (all.has(access_token_key_of(token))) return token_exists();
     const key siblings = access_tokens_between(created.application, created.user);
     std::size_t count = 0;
     std::optional<std::pair<instant, digest>> first;

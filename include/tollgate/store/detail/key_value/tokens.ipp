@@ -162,7 +162,9 @@ TOLLGATE_DECL result<bool> record_store::create_access_token(const new_access_to
                 found->suspended)
                 return false;
         }
-        return add_access_token(all, token, token.for_owner ? created_for_owner : created_alone).transform([] { return true; });
+        const std::uint64_t origin = token.for_owner ? created_for_owner : created_alone;
+        if (was_created(all, token.token_digest, token.user, token.application, origin)) return true;  // the call is repeated
+        return add_access_token(all, token, origin).transform([] { return true; });
     });
 }
 

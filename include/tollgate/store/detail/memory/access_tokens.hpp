@@ -43,11 +43,16 @@ public:
         });
     }
 
-    /// `made_with`: empty for a token without a refresh token. Throws std::bad_alloc without effect.
+    /// `made_with`: empty for a token without a refresh token; such a token may exist already if the call is repeated. Throws
+    /// std::bad_alloc without effect.
     TOLLGATE_DECL result<void> create(const new_access_token& created, std::optional<refresh_token_id> made_with);
     TOLLGATE_DECL bool revoke(const digest& token) noexcept;
     /// The result is empty if there is no such token.
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
+    /// Returns true if there is such a token, and it was created with this refresh token.
+    [[nodiscard]] bool was_made_with(const digest& token, refresh_token_id refresh_token) const noexcept {
+        return by_digest_.with(token, [&](const row* stored) { return stored != nullptr && stored->made_with == refresh_token; });
+    }
     /// The user and application of a token; empty if there is none.
     [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
     /// Empty: those without a refresh token. Whether there were any.

@@ -10,8 +10,13 @@
 namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created, std::optional<refresh_token_id> made_with) {
-    if (parties_of(created.token_digest)) return token_exists();
     const grant_parties parties{created.application, created.user};
+    if (const auto existing = parties_of(created.token_digest)) {
+        const bool is_repeated =
+            !made_with && *existing == parties &&
+            by_digest_.with_existing(created.token_digest, [](const row& stored) { return !stored.made_with; });
+        return is_repeated ? result<void>{} : token_exists();
+    }
     const auto replaces_another = [&] {
         const auto siblings = between_.find(parties);
         return siblings != between_.end() && siblings->second.size() >= limits::access_tokens_per_grant_max;

@@ -35,17 +35,18 @@ public:
         return found != nullptr && !found->suspended;
     }
     [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
-    TOLLGATE_DECL bool update(user_id owner, application_id id, const application_change& changed);
-    TOLLGATE_DECL bool add_secret(user_id owner, application_id id, const digest& secret,
-                                  const std::optional<digest>& replaced) noexcept;
-    TOLLGATE_DECL bool remove_older_secret(user_id owner, application_id id) noexcept;
-    TOLLGATE_DECL bool set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept;
+    /// Returns true if the application may get a token for the accounts of its owner, who is this user.
+    [[nodiscard]] bool may_act_for(application_id id, user_id user) const noexcept {
+        const application* const found = find(id);
+        return found != nullptr && found->owner == user && found->acts_for_owner && found->type == client_type::confidential &&
+               !found->suspended;
+    }
+    /// Returns the owner; empty if nothing was changed. Throws std::bad_alloc without effect.
+    TOLLGATE_DECL std::optional<user_id> change(const std::optional<user_id>& changed_by, application_id id,
+                                                const application_change& change);
     TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
 
 private:
-    /// Null when the owner has no such application.
-    [[nodiscard]] TOLLGATE_DECL application* find_of(user_id owner, application_id id) noexcept;
-
     const std::size_t applications_max_;
     std::int64_t last_id_ = 0;
     std::map<application_id, application> rows_;

@@ -2,19 +2,23 @@
 #ifndef TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
 #define TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
 
+#include <tollgate/base/detail/overloaded.hpp>
 #include <tollgate/store/detail/memory/applications.hpp>
 #include <tollgate/store/detail/memory/bounds.hpp>
 #include <tollgate/store/detail/undo.hpp>
 #include <tollgate/store/store_error.hpp>
 
-#include <iterator>
 #include <string>
+#include <utility>
+#include <variant>
 
 namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<application_id> applications::create(const new_application& created, std::size_t applications_per_user_max) {
-    if (by_client_id_.contains(created.client_id.view()))
-        return application_exists();
+    if (const auto existing = find(created.client_id.view())) {
+        const bool is_repeated = existing->owner == created.owner && existing->secret_digest == created.secret_digest;
+        return is_repeated ? result<application_id>{existing->id} : application_exists();
+    }
     const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
     std::size_t owned = 0;
     for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
@@ -51,49 +55,41 @@ TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
     return found;
 }
 
-TOLLGATE_DECL application* applications::find_of(user_id owner, application_id id) noexcept {
-    const auto found = rows_.find(id);
-    return found == rows_.end() || found->second.owner != owner ? nullptr : &found->second;
-}
-
-TOLLGATE_DECL bool applications::update(user_id owner, application_id id, const application_change& changed) {
-    application* const found = find_of(owner, id);
-    if (found == nullptr) return false;
-    application_change copy = changed;  // nothing is changed after this that could fail
-    found->name = std::move(copy.name);
-    found->website = std::move(copy.website);
-    found->description = std::move(copy.description);
-    found->redirect_urls = std::move(copy.redirect_urls);
-    found->acts_for_owner = changed.acts_for_owner;
-    return true;
-}
-
-TOLLGATE_DECL bool applications::add_secret(user_id owner, application_id id, const digest& secret,
-                                            const std::optional<digest>& replaced) noexcept {
-    application* const found = find_of(owner, id);
-    if (found == nullptr || (replaced && found->secret_digest != *replaced)) return false;
-    found->older_secret_digest = found->secret_digest;
-    found->secret_digest = secret;
-    return true;
-}
-
-TOLLGATE_DECL bool applications::remove_older_secret(user_id owner, application_id id) noexcept {
-    application* const found = find_of(owner, id);
-    if (found == nullptr || !found->older_secret_digest) return false;
-    found->older_secret_digest.reset();
-    return true;
-}
-
-TOLLGATE_DECL bool applications::set_suspension(application_id id, const std::optional<suspension>& suspended) noexcept {
-    const auto found = rows_.find(id);
-    if (found == rows_.end()) return false;
-    found->second.suspended = suspended;
-    return true;
+TOLLGATE_DECL std::optional<user_id> applications::change(const std::optional<user_id>& changed_by, application_id id,
+                                                          const application_change& change) {
+    const auto row = rows_.find(id);
+    if (row == rows_.end() || row->second.owner != changed_by.value_or(row->second.owner)) return std::nullopt;
+    application& found = row->second;
+    const bool is_changed = std::visit(
+        tollgate::detail::overloaded{
+            [&](application_fields fields) {  // a copy: nothing is changed after this that could fail
+                found.name = std::move(fields.name);
+                found.website = std::move(fields.website);
+                found.description = std::move(fields.description);
+                found.redirect_urls = std::move(fields.redirect_urls);
+                found.acts_for_owner = fields.acts_for_owner;
+                return true;
+            },
+            [&](const client_secret_addition& added) {
+                if (found.secret_digest == added.secret_digest) return true;  // the call is repeated
+                if (found.secret_digest != added.replaced.value_or(found.secret_digest)) return false;
+                found.older_secret_digest = found.secret_digest;
+                found.secret_digest = added.secret_digest;
+                return true;
+            },
+            [&](older_secret_removal) { return std::exchange(found.older_secret_digest, std::nullopt).has_value(); },
+            [&](const suspension_change& suspension) {
+                found.suspended = suspension.suspended;
+                return true;
+            },
+        },
+        change);
+    return is_changed ? std::optional{found.owner} : std::nullopt;
 }
 
 TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
-    const application* const found = find_of(owner, id);
-    if (found == nullptr) return false;
+    const application* const found = find(id);
+    if (found == nullptr || found->owner != owner) return false;
     by_client_id_.erase(by_client_id_.find(found->client_id.view()));
     of_owner_.erase({owner, id});
     rows_.erase(id);

@@ -5,68 +5,47 @@
 #include <tollgate/store/detail/memory/outbox.hpp>
 #include <tollgate/store/store_error.hpp>
 
-#include <algorithm>
 #include <iterator>
+#include <tuple>
+#include <variant>
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL std::vector<delivery> outbox::deliveries_of(const account_ref& account, hook_id hook,
-                                                          std::size_t rows_max,
-                                                          std::optional<delivery_id> before,
-                                                          std::optional<delivery_state> state) const {
-    std::vector<delivery> found;
-    const auto history = hook_rows_.find(hook);
-    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
-    const auto& ids = history->second.deliveries;
-    if (!state) found.reserve((std::min)(rows_max, ids.size()));
-    const auto end = before ? ids.lower_bound(*before) : ids.end();
-    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < rows_max; ++each) {
+TOLLGATE_DECL std::vector<listed_delivery> outbox::deliveries_of(const account_ref& account, const delivery_query& query) const {
+    std::vector<listed_delivery> found;
+    const auto history = hook_rows_.find(query.hook);
+    if (history == hook_rows_.end() || hooks_.find(account, query.hook) == nullptr) return found;
+    const auto& [ids, attempts] = std::tie(history->second.deliveries, history->second.attempts);
+    const auto end = query.delivery ? ids.upper_bound(*query.delivery) : query.older_than ? ids.lower_bound(*query.older_than) : ids.end();
+    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < query.rows_max; ++each) {
+        if (query.delivery && *each != *query.delivery) break;
         const row& one = rows_.at(*each);
-        if (state && one.state != *state) continue;
+        if ((query.state && one.state != *query.state) || (query.older_than && one.id >= *query.older_than)) continue;
         const bool waits = one.state == delivery_state::waiting;
-        found.push_back({.id = one.id,
-                         .hook = hook,
-                         .event = one.event->reported.name,
-                         .message_id = one.message_id,
-                         .created_at = one.created_at,
-                         .state = one.state,
-                         .attempts_made = one.attempts_made,
-                         .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
+        auto& listed = found.emplace_back(delivery{.id = one.id,
+                                                   .hook = query.hook,
+                                                   .event = one.event->reported.name,
+                                                   .message_id = one.message_id,
+                                                   .created_at = one.created_at,
+                                                   .state = one.state,
+                                                   .attempts_made = one.attempts_made,
+                                                   .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
+        for (auto last = one.attempts.rbegin(); last != one.attempts.rend() && listed.attempts.size() < query.attempts_max; ++last)
+            listed.attempts.push_back(attempts.find(*last)->second.attempt);
     }
     return found;
 }
 
-TOLLGATE_DECL std::vector<recorded_attempt> outbox::attempts_of(const account_ref& account, hook_id hook,
-                                                                std::size_t rows_max,
-                                                                std::optional<delivery_id> made_for) const {
-    std::vector<recorded_attempt> found;
-    const auto history = hook_rows_.find(hook);
-    if (history == hook_rows_.end() || hooks_.find(account, hook) == nullptr) return found;
-    const auto& attempts = history->second.attempts;
-    const auto add = [&](const attempt_row& listed) {
-        const row& one = rows_.at(listed.delivery);
-        found.push_back({one.id, one.event->reported.name, one.message_id, listed.attempt});
-    };
-    if (made_for) {
-        const auto which = rows_.find(*made_for);
-        if (which == rows_.end() || which->second.hook != hook) return found;
-        const auto& numbers = which->second.attempts;
-        for (auto each = numbers.rbegin(); each != numbers.rend() && found.size() < rows_max; ++each)
-            add(attempts.find(*each)->second);
-        return found;
-    }
-    found.reserve((std::min)(rows_max, attempts.size()));
-    for (auto each = attempts.rbegin(); each != attempts.rend() && found.size() < rows_max; ++each)
-        add(each->second);
-    return found;
+TOLLGATE_DECL result<std::size_t> outbox::resend(const account_ref& account, const resend_request& resent, instant now) {
+    return std::visit([&](const auto& each) { return resend(account, each, now); }, resent);
 }
 
-TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_id id, instant now) {
+TOLLGATE_DECL result<std::size_t> outbox::resend(const account_ref& account, delivery_id id, instant now) {
     const auto found = rows_.find(id);
-    if (found == rows_.end()) return false;
+    if (found == rows_.end()) return std::size_t{0};
     row& which = found->second;
     const stored_hook* const to = hooks_.find(account, which.hook);
-    if (to == nullptr) return false;
+    if (to == nullptr) return std::size_t{0};
     if (to->status.disabled) return hook_is_disabled();
     const bool being_sent = which.kept_in == &which.to->leased && which.at > now && which.at <= latest_due(now);
     if (being_sent) {
@@ -75,22 +54,21 @@ TOLLGATE_DECL result<bool> outbox::resend(const account_ref& account, delivery_i
     } else {
         make_due(which, now);
     }
-    return true;
+    return std::size_t{1};
 }
 
-TOLLGATE_DECL result<std::size_t> outbox::resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                          std::size_t rows_max, instant now) {
-    const stored_hook* const to = hooks_.find(account, hook);
+TOLLGATE_DECL result<std::size_t> outbox::resend(const account_ref& account, const given_up_deliveries& resent, instant now) {
+    const stored_hook* const to = hooks_.find(account, resent.hook);
     if (to == nullptr) return std::size_t{0};
     if (to->status.disabled) return hook_is_disabled();
     std::size_t count = 0;
-    const auto history = hook_rows_.find(hook);
+    const auto history = hook_rows_.find(resent.hook);
     if (history == hook_rows_.end()) return count;
     for (const delivery_id id : history->second.deliveries) {
-        if (count == rows_max) break;
+        if (count == resent.rows_max) break;
         row& which = rows_.at(id);
-        if (which.state != delivery_state::given_up || which.created_at < since) continue;
-        if (auto fits = expect_share(which.event->reported, {hook}); !fits) {
+        if (which.state != delivery_state::given_up || which.created_at < resent.since) continue;
+        if (auto fits = expect_share(which.event->reported, {resent.hook}); !fits) {
             if (count == 0) return std::move(fits).error();
             break;
         }

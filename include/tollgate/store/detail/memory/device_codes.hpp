@@ -27,8 +27,13 @@ public:
 
     result<void> create(const new_device_code& code) {
         if (applications_.find(code.application) == nullptr) return not_found();
-        if (find_row(code.device_digest) != rows_.end() || find_row(code.user_digest) != rows_.end())
-            return token_exists();
+        const auto existing = find_row(code.device_digest);
+        if (existing != rows_.end() && existing == find_row(code.user_digest)) {
+            const bool is_repeated = existing->code.device_digest == code.device_digest &&
+                                     existing->code.user_digest == code.user_digest && existing->code.application == code.application;
+            return is_repeated ? result<void>{} : token_exists();
+        }
+        if (existing != rows_.end() || find_row(code.user_digest) != rows_.end()) return token_exists();
         const bool is_full = rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0;
         const auto replaced = is_full ? busiest_application() : std::nullopt;
         if (is_full && !replaced)

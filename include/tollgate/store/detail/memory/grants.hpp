@@ -40,11 +40,10 @@ public:
           applications_{known},
           access_{access} {}
 
-    [[nodiscard]] TOLLGATE_DECL std::optional<scope_set> granted(const grant_parties& parties) const;
     TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code);
     TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
     TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
-    TOLLGATE_DECL void revoke_token(application_id application, const digest& token) noexcept;
+    TOLLGATE_DECL bool revoke_token(const oauth_token_revocation& revoked) noexcept;
     [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token);
     [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
     [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
@@ -94,6 +93,8 @@ private:
     TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
     TOLLGATE_DECL void forget_code(digest code) noexcept;
     TOLLGATE_DECL void forget_refresh_token(digest token) noexcept;
+    /// The refresh token that the code's redemption created; empty if there was none, or it does not exist any more.
+    [[nodiscard]] TOLLGATE_DECL std::optional<digest> refresh_digest_of(const code_row& code) const noexcept;
     /// Returns true if there was anything to revoke.
     TOLLGATE_DECL bool revoke_what_came_of(const code_row& code) noexcept;
     /// Removes one refresh token of a grant that has too many.

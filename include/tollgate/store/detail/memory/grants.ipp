@@ -14,11 +14,6 @@
 
 namespace tollgate::inline v0::memory {
 
-TOLLGATE_DECL std::optional<scope_set> grants::granted(const grant_parties& parties) const {
-    const auto found = rows_.find(parties);
-    return found == rows_.end() ? std::nullopt : std::optional{found->second.scopes};
-}
-
 TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
     const application* const client = applications_.find(code.application);
     if (client != nullptr && client->suspended) return code_result::suspended;
@@ -76,10 +71,11 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     if (!applications_.may_get_tokens(shown.application)) return redeemed_code{};
     code_row& code = found->second;
     const auto judged =
-        judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge}, shown);
+        judge_redemption({code.redeemed_at, code.expires_at, code.redirect, code.code_challenge, refresh_digest_of(code)}, shown);
     if (judged == redemption_result::reused)
         return redeemed_code{judged, revoke_what_came_of(code) ? std::optional{code.parties.user} : std::nullopt, {}};
     if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+    if (code.redeemed_at) return redeemed_code{judged, code.parties.user, code.scopes};
 
     const refresh_token_id id{last_refresh_token_id_ + 1};
     if (auto done = create_tokens(code.parties, code.scopes, shown.tokens, shown.now, id); !done)
@@ -91,6 +87,13 @@ TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown)
     move_in_time(codes_by_end_, {code.forget_at, shown.code_digest}, forget_at);
     code.forget_at = forget_at;
     return redeemed_code{redemption_result::redeemed, code.parties.user, code.scopes};
+}
+
+TOLLGATE_DECL std::optional<digest> grants::refresh_digest_of(const code_row& code) const noexcept {
+    if (!code.refresh_token) return std::nullopt;
+    for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
+        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) return each;
+    return std::nullopt;
 }
 
 /// Creates both tokens or none.
@@ -161,7 +164,9 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
         return refreshed_token{};
     refresh_row& token = found->second;
     const bool is_current = found->first == shown.refresh_digest;
-    const auto judged = judge_refresh({is_current, &token.replaced, token.replaced_at, token.scopes}, shown);
+    const stored_refresh_token stored{found->first, token.family ? &token.replaced : nullptr, token.replaced_at, token.scopes,
+                                      access_.was_made_with(shown.access_digest, token.id)};
+    const auto judged = judge_refresh(stored, shown);
     if (judged == refresh_result::reused) {
         const grant_parties parties = token.parties;
         revoke(parties);
@@ -170,6 +175,8 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
     if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
 
     const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
+    const auto seed = rotation ? std::optional{token.successor_seed} : std::nullopt;
+    if (is_repeated(stored, shown)) return refreshed_token{judged, scopes, seed};
     if (auto done = access_.create({token.parties.user, token.parties.application, shown.access_digest, scopes,
                                     shown.now, shown.access_expires_at},
                                    token.id);
@@ -187,15 +194,19 @@ TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown
                            rotation ? std::optional{token.successor_seed} : std::nullopt};
 }
 
-TOLLGATE_DECL void grants::revoke_token(application_id application, const digest& token) noexcept {
+TOLLGATE_DECL bool grants::revoke_token(const oauth_token_revocation& revoked) noexcept {
+    const digest& token = revoked.token_digest;
+    const auto is_meant = [&](const grant_parties& parties) {
+        return parties.application == revoked.application.value_or(parties.application);
+    };
     if (const auto found = find_refresh_token(token, token); found != refresh_tokens_.end()) {
-        if (found->second.parties.application != application) return;
+        if (!is_meant(found->second.parties)) return false;
         access_.revoke_made_with(found->second.id, found->second.parties);
         forget_refresh_token(found->first);
-        return;
+        return true;
     }
     const auto parties = access_.parties_of(token);
-    if (parties && parties->application == application) access_.revoke(token);
+    return parties && is_meant(*parties) && access_.revoke(token);
 }
 
 TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) {
@@ -297,12 +308,9 @@ TOLLGATE_DECL void grants::forget_refresh_token(digest token) noexcept {
 
 TOLLGATE_DECL bool grants::revoke_what_came_of(const code_row& code) noexcept {
     const bool had_access = access_.revoke_made_with(*code.refresh_token, code.parties);
-    for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (refresh_tokens_.find(each)->second.id == *code.refresh_token) {
-            forget_refresh_token(each);
-            return true;
-        }
-    return had_access;
+    const auto refresh = refresh_digest_of(code);
+    if (refresh) forget_refresh_token(*refresh);
+    return had_access || refresh;
 }
 
 TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept {

@@ -38,10 +38,8 @@ public:
     TOLLGATE_DECL result<hook_id> create(const new_hook& hook, std::size_t hooks_per_event_max);
     [[nodiscard]] TOLLGATE_DECL std::vector<hook> of(const account_ref& account) const;
     [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
-    TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                      instant old_valid_until, const std::optional<digest>& replaced);
-    TOLLGATE_DECL result<bool> update(const account_ref& account, hook_id id, const hook_change& changed,
-                                      std::size_t hooks_per_event_max);
+    TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const hook_secret_replacement& replacement);
+    TOLLGATE_DECL result<bool> update(const account_ref& account, hook_id id, const hook_fields& fields);
     TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
 
     /// Null if the account has no such hook.

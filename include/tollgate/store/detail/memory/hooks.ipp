@@ -50,26 +50,26 @@ TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& s
     return found->second.hook.account;
 }
 
-TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                         instant old_valid_until, const std::optional<digest>& replaced) {
+TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) {
     stored_hook* const changed = find(account, id);
-    if (changed == nullptr || (replaced && digest_of(changed->hook.secret) != *replaced)) return false;
-    std::string added = secret;  // may throw, so before anything is changed
+    if (changed == nullptr) return false;
+    if (changed->hook.secret == replacement.secret) return true;  // the call is repeated
+    if (replacement.replaced && digest_of(changed->hook.secret) != *replacement.replaced) return false;
+    std::string added = replacement.secret;  // may throw, so before anything is changed
     auto& previous = changed->previous_secrets;
     previous.reserve(limits::previous_secrets_max + 1);
-    previous.push_back({std::exchange(changed->hook.secret, std::move(added)), old_valid_until});
+    previous.push_back({std::exchange(changed->hook.secret, std::move(added)), replacement.old_valid_until});
     std::rotate(previous.begin(), previous.end() - 1, previous.end());
     if (previous.size() > limits::previous_secrets_max) previous.pop_back();
     return true;
 }
 
-TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id, const hook_change& changed,
-                                         std::size_t hooks_per_event_max) {
+TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id, const hook_fields& fields) {
     stored_hook* const found = find(account, id);
     if (found == nullptr) return false;
-    if (changed.event != found->hook.event && count_of_event(of_account_.at(account), changed.event) >= hooks_per_event_max)
-        return too_many_hooks(hooks_per_event_max);
-    hook_change copied = changed;  // may throw, so before anything is changed
+    if (fields.event != found->hook.event && count_of_event(of_account_.at(account), fields.event) >= fields.hooks_per_event_max)
+        return too_many_hooks(fields.hooks_per_event_max);
+    hook_fields copied = fields;  // may throw, so before anything is changed
     if (copied.target_url != found->hook.target_url) found->status.failing_since = found->status.last_failure_at = std::nullopt;
     found->hook.event = std::move(copied.event);
     found->hook.target_url = std::move(copied.target_url);

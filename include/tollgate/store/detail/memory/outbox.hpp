@@ -31,22 +31,14 @@ class outbox {
 public:
     outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
 
-    TOLLGATE_DECL result<std::size_t> append(const event& reported, const message_seed& seed, instant now);
-    TOLLGATE_DECL result<bool> append_to(hook_id to, const event& reported, const message_seed& seed, instant now);
+    TOLLGATE_DECL result<std::size_t> append(const event& reported, const message_seed& seed, instant now,
+                                             std::optional<hook_id> only_to);
     [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
     [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
     TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
     TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
-    [[nodiscard]] TOLLGATE_DECL std::vector<delivery> deliveries_of(const account_ref& account, hook_id hook,
-                                                                    std::size_t rows_max,
-                                                                    std::optional<delivery_id> before,
-                                                                    std::optional<delivery_state> state) const;
-    [[nodiscard]] TOLLGATE_DECL std::vector<recorded_attempt> attempts_of(const account_ref& account, hook_id hook,
-                                                                          std::size_t rows_max,
-                                                                          std::optional<delivery_id> made_for) const;
-    TOLLGATE_DECL result<bool> resend(const account_ref& account, delivery_id id, instant now);
-    TOLLGATE_DECL result<std::size_t> resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                      std::size_t rows_max, instant now);
+    [[nodiscard]] TOLLGATE_DECL std::vector<listed_delivery> deliveries_of(const account_ref& account, const delivery_query& query) const;
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now);
     TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
     TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
 
@@ -150,6 +142,8 @@ private:
     TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
     TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
     TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now);
+    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now);
     [[nodiscard]] TOLLGATE_DECL due_delivery describe(const row& which, const stored_hook& to, instant now) const;
 
     TOLLGATE_DECL void record(const attempt_result& ended);

@@ -28,17 +28,13 @@ inline constexpr std::size_t removed_at_once_max = 1000;
 
 }  // namespace detail
 
-TOLLGATE_DECL result<std::size_t> outbox::append(const event& reported, const message_seed& seed, instant now) {
-    return append_to(hooks_.listening_to(reported.account, reported.name), reported, seed, now);
-}
-
-TOLLGATE_DECL result<bool> outbox::append_to(hook_id to, const event& reported, const message_seed& seed, instant now) {
-    const stored_hook* const found = hooks_.find(reported.account, to);
-    if (found == nullptr) return false;
+TOLLGATE_DECL result<std::size_t> outbox::append(const event& reported, const message_seed& seed, instant now,
+                                                 std::optional<hook_id> only_to) {
+    if (!only_to) return append_to(hooks_.listening_to(reported.account, reported.name), reported, seed, now);
+    const stored_hook* const found = hooks_.find(reported.account, *only_to);
+    if (found == nullptr) return std::size_t{0};
     if (found->status.disabled) return hook_is_disabled();
-    auto done = append_to(std::vector{to}, reported, seed, now);
-    if (!done) return std::move(done).error();
-    return true;
+    return append_to(std::vector{*only_to}, reported, seed, now);
 }
 
 TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& listening, const event& reported,

@@ -15,8 +15,13 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token& token, std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
-    if (by_username_.with(token.username, [](const row* stored) { return stored != nullptr; }))
-        return personal_token_exists();
+    const auto existing = by_username_.with(token.username, [](const row* stored) -> std::optional<stored_credential> {
+        return stored == nullptr ? std::nullopt : std::optional{stored->credential};
+    });
+    if (existing) {
+        const bool is_repeated = existing->user == token.user && existing->secret_digest == token.secret_digest;
+        return is_repeated ? result<token_id>{*existing->token} : personal_token_exists();
+    }
     if (usernames_.size() >= tokens_max_)
         return table_is_full(tokens_max_, "personal tokens", "personal_tokens_max");
 
@@ -63,7 +68,9 @@ TOLLGATE_COLD bool personal_tokens::renew(user_id user, token_id id, const perso
     if (named == usernames_.end()) return false;
     bool fits = false;
     by_username_.change(named->second.view(), [&](row& stored) {
-        fits = stored.credential.user == user && (!renewed.replaced || stored.credential.secret_digest == *renewed.replaced);
+        const digest& current = stored.credential.secret_digest;
+        const bool is_repeated = current == renewed.secret_digest;
+        fits = stored.credential.user == user && (is_repeated || !renewed.replaced || current == *renewed.replaced);
         if (!fits) return;
         stored.credential.secret_digest = renewed.secret_digest;
         stored.credential.expires_at = renewed.expires_at;

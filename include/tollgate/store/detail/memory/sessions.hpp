@@ -5,6 +5,7 @@
 #include <tollgate/base/config.hpp>
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/session.hpp>
+#include <tollgate/model/sweep.hpp>
 #include <tollgate/store/detail/memory/dated_digest.hpp>
 
 #include <cstddef>
@@ -23,10 +24,9 @@ public:
     TOLLGATE_DECL result<void> create(const stored_session& session);
     [[nodiscard]] TOLLGATE_DECL std::optional<stored_session> find(const digest& cookie) const;
     TOLLGATE_DECL void touch(const digest& cookie, instant now);
-    TOLLGATE_DECL bool end(const digest& cookie);
+    TOLLGATE_DECL bool end(const session_selection& ended);
     [[nodiscard]] TOLLGATE_DECL std::vector<stored_session> of(user_id user) const;
-    TOLLGATE_DECL void end_all_of(user_id user, const std::optional<digest>& except);
-    TOLLGATE_DECL std::size_t sweep(instant created_before, instant seen_before, std::size_t rows_max);
+    TOLLGATE_DECL std::size_t sweep(const session_ends& ends, std::size_t rows_max);
 
 private:
     TOLLGATE_DECL void remove(digest cookie) noexcept;

@@ -11,12 +11,16 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace tollgate::inline v0::memory {
 
 TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
     const std::scoped_lock lock{mutex_};
-    if (rows_.contains(session.cookie_digest)) return session_exists();
+    if (const auto existing = rows_.find(session.cookie_digest); existing != rows_.end()) {
+        const bool is_repeated = existing->second.user == session.user && existing->second.created_at == session.created_at;
+        return is_repeated ? result<void>{} : session_exists();
+    }
     const auto owned = of_user_.try_emplace(session.user).first;
     tollgate::detail::undo_unless_kept listed{[&]() noexcept {
         if (owned->second.empty()) of_user_.erase(owned);
@@ -59,11 +63,25 @@ TOLLGATE_DECL void sessions::touch(const digest& cookie, instant now) {
     session.last_seen_at = now;
 }
 
-TOLLGATE_DECL bool sessions::end(const digest& cookie) {
+TOLLGATE_DECL bool sessions::end(const session_selection& ended) {
     const std::scoped_lock lock{mutex_};
-    if (!rows_.contains(cookie)) return false;
-    remove(cookie);
-    return true;
+    if (const auto* const cookie = std::get_if<digest>(&ended)) {
+        if (!rows_.contains(*cookie)) return false;
+        remove(*cookie);
+        return true;
+    }
+    const auto& of = std::get<sessions_of_user>(ended);
+    const auto owned = of_user_.find(of.user);
+    if (owned == of_user_.end()) return false;
+    bool any = false;
+    auto next = owned->second.begin();
+    for (std::size_t left = owned->second.size(); left > 0; --left) {
+        const digest cookie = (next++)->digest;  // `remove` erases the set with its last session
+        if (cookie == of.except) continue;
+        remove(cookie);
+        any = true;
+    }
+    return any;
 }
 
 TOLLGATE_DECL std::vector<stored_session> sessions::of(user_id user) const {
@@ -76,23 +94,12 @@ TOLLGATE_DECL std::vector<stored_session> sessions::of(user_id user) const {
     return found;
 }
 
-TOLLGATE_DECL void sessions::end_all_of(user_id user, const std::optional<digest>& except) {
-    const std::scoped_lock lock{mutex_};
-    const auto owned = of_user_.find(user);
-    if (owned == of_user_.end()) return;
-    auto next = owned->second.begin();
-    for (std::size_t left = owned->second.size(); left > 0; --left) {
-        const digest cookie = (next++)->digest;  // `remove` erases the set with its last session
-        if (cookie != except) remove(cookie);
-    }
-}
-
-TOLLGATE_DECL std::size_t sessions::sweep(instant created_before, instant seen_before, std::size_t rows_max) {
+TOLLGATE_DECL std::size_t sessions::sweep(const session_ends& ends, std::size_t rows_max) {
     const std::scoped_lock lock{mutex_};
     std::size_t swept = 0;
-    for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < created_before; ++swept)
+    for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < ends.created_before; ++swept)
         remove(by_creation_.begin()->digest);
-    for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < seen_before; ++swept)
+    for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < ends.seen_before; ++swept)
         remove(by_last_seen_.begin()->digest);
     return swept;
 }

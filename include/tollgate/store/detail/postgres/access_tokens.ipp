@@ -48,54 +48,29 @@ TOLLGATE_DECL result<void> postgres::check_room(rows& found, instant now) {
     return {};
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_access_token(const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        return impl_->access_tokens.find(token, [&] {
-            return impl_->access_lookups.find(impl_->database, impl_->lookup.access(), token,
-                                              postgres::credential_lookup::read_access);
-        });
-    });
-}
-
-TOLLGATE_DECL lookup<token_credential> postgres_store::cached_access_token(const digest& token) const noexcept {
-    return impl_->access_tokens.cached(token);
-}
-
-TOLLGATE_DECL result<void> postgres_store::create_access_token(const new_access_token& token) noexcept {
-    return detail::without_exceptions([&]() -> result<void> {
-        return impl_->database.transact([&](postgres::transaction& on) -> result<void> {
-            auto reading = impl_->database.make_batch();
-            reading.add("BEGIN");
-            postgres::lock_access_tokens(reading, token.user, token.application);
-            postgres::add_room_query(reading, token.user, token.application);
-            auto read = on.run(reading);
-            if (!read) return std::move(read).error();
-            if (auto room = postgres::check_room(read->back(), token.created_at); !room) return room;
-            postgres::batch writing{reading.shift()};
-            const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
-            auto written = on.commit(std::move(writing));
-            if (!written) return token_exists(std::move(written).error());
-            impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
-            return {};
-        });
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_token& token) noexcept {
+TOLLGATE_DECL result<bool> postgres_store::create_access_token(const new_access_token& token) noexcept {
     return detail::without_exceptions([&]() -> result<bool> {
         return impl_->database.transact([&](postgres::transaction& on) -> result<bool> {
             auto reading = impl_->database.make_batch();
             reading.add("BEGIN");
             // Waits for verbs that delete the application or take its right away, which then wait for this one.
-            const auto allowed = reading.add(
-                "SELECT id FROM tollgate_applications "
-                "WHERE id = $1 AND owner_id = $2 AND acts_for_owner AND client_type = 'confidential' AND suspended IS NULL FOR SHARE",
-                token.application, token.user);
+            const auto allowed = !token.for_owner ? 0
+                                                  : reading.add("SELECT id FROM tollgate_applications WHERE id = $1 AND owner_id = $2 "
+                                                                "AND acts_for_owner AND client_type = 'confidential' "
+                                                                "AND suspended IS NULL FOR SHARE",
+                                                                token.application, token.user);
             postgres::lock_access_tokens(reading, token.user, token.application);
+            const auto existing = reading.add(
+                "SELECT user_id = $2 AND application_id = $3 AND refresh_token_id IS NULL FROM tollgate_access_tokens "
+                "WHERE token_digest = $1",
+                token.token_digest, token.user, token.application);
             const auto room = postgres::add_room_query(reading, token.user, token.application);
             auto read = on.run(reading);
             if (!read) return std::move(read).error();
-            if ((*read)[allowed].count() == 0) return false;
+            if (token.for_owner && (*read)[allowed].count() == 0) return false;
+            const auto is_repeated = sql::read_value<bool>((*read)[existing]);
+            if (!is_repeated) return is_repeated.error();
+            if (is_repeated->value_or(false)) return true;
             if (auto checked = postgres::check_room((*read)[room], token.created_at); !checked) return std::move(checked).error();
             postgres::batch writing{reading.shift()};
             const auto trimming = postgres::add_access_token(writing, token, std::nullopt);
@@ -104,33 +79,6 @@ TOLLGATE_DECL result<bool> postgres_store::create_owner_token(const new_access_t
             impl_->access_token_created(token.token_digest, token.user, (*written)[trimming].affected() > 0);
             return true;
         });
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::revoke_access_token(const digest& token) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute("DELETE FROM tollgate_access_tokens WHERE token_digest = $1", token);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        return done->affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::make_best_effort(batch);
-        // The grant is locked first, as in the verbs that revoke its tokens.
-        batch.add(
-            "UPDATE tollgate_grants SET last_used_at = $1 FROM tollgate_access_tokens AS tokens "
-            "WHERE tokens.token_digest = $2 AND tollgate_grants.user_id = tokens.user_id "
-            "AND tollgate_grants.application_id = tokens.application_id",
-            now, token);
-        batch.add("UPDATE tollgate_access_tokens SET last_used_at = $1 WHERE token_digest = $2", now, token);
-        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
-        if (!done) return std::move(done).error();
-        // Otherwise the cached row would show the use as unrecorded.
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        return {};
     });
 }
 

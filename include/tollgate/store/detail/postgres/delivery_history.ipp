@@ -12,47 +12,53 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
+#include <variant>
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> postgres_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                          std::optional<delivery_id> before,
-                                                                           std::optional<delivery_state> state) noexcept {
-    return impl_->read_all(sql::to_delivery<message_seed>(hook),
-                           "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
-                           "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
-                           "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
-                           "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
-                           "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
-                           "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
-                           "AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
-                           hook, account.service, account.account, rows_max,
-                           before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
+TOLLGATE_DECL result<std::vector<listed_delivery>> postgres_store::deliveries_of(const account_ref& account,
+                                                                                 const delivery_query& query) noexcept {
+    constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
+    return impl_->with_batch([&](postgres::batch& batch) -> result<std::vector<listed_delivery>> {
+        const auto older_than = query.older_than ? query.older_than->value() : any;
+        const auto first = query.delivery ? query.delivery->value() : 0, last = query.delivery ? query.delivery->value() : any;
+        const auto deliveries = batch.add(
+            "SELECT deliveries.id, events.name, seed, deliveries.created_at, shown, attempts_made, "
+            "CASE shown WHEN 0 THEN at END FROM tollgate_deliveries AS deliveries "
+            "JOIN tollgate_events AS events ON events.id = event_id JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+            "WHERE hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+            "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4",
+            query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last);
+        const auto attempts = batch.add(
+            "SELECT delivery_id, attempts.at, duration, ended, status, answer, request, cause FROM ("
+            "SELECT deliveries.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
+            "CROSS JOIN LATERAL (SELECT CASE WHEN state = 0 AND NOT is_leased AND disabled_at IS NOT NULL THEN 3 "
+            "WHEN state = 3 AND disabled_at IS NULL THEN 0 ELSE state END AS shown) AS backlog "
+            "WHERE $9 > 0 AND hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 AND deliveries.id < $5 "
+            "AND deliveries.id BETWEEN $7 AND $8 AND ($6::bigint IS NULL OR shown = $6) ORDER BY deliveries.id DESC LIMIT $4) AS listed "
+            "CROSS JOIN LATERAL (SELECT * FROM tollgate_attempts WHERE delivery_id = listed.id ORDER BY id DESC LIMIT $9) AS attempts "
+            "ORDER BY delivery_id DESC, attempts.id DESC",
+            query.hook, account.service, account.account, query.rows_max, older_than, query.state, first, last, query.attempts_max);
+        auto results = impl_->database.run(batch, postgres::repeat::allowed);
+        if (!results) return std::move(results).error();
+        auto listed = sql::read_all((*results)[deliveries], sql::to_delivery<message_seed>(query.hook));
+        if (!listed) return listed;
+        auto next = listed->begin();
+        const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status, sql::raw_bytes& response,
+                             sql::raw_bytes& request, attempt_cause cause) {
+            while (next != listed->end() && next->delivery.id > id) ++next;
+            // A delivery that was created between the statements is not listed.
+            if (next != listed->end() && next->delivery.id == id) next->attempts.push_back(sql::to_attempt(at, duration, end, status, response, request, cause));
+        };
+        if (auto done = sql::for_each_row((*results)[attempts], add); !done) return std::move(done).error();
+        return listed;
+    });
 }
 
-TOLLGATE_DECL result<std::vector<recorded_attempt>> postgres_store::attempts_of(
-    const account_ref& account, hook_id hook, std::size_t rows_max, std::optional<delivery_id> made_for) noexcept {
-    const auto make = sql::to_attempt<message_seed>(hook);
-    if (made_for)
-        return impl_->read_all(make,
-                               "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request, cause "
-                               "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                               "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                               "JOIN tollgate_hooks AS hooks ON hooks.id = deliveries.hook_id WHERE delivery_id = $5 "
-                               "AND deliveries.hook_id = $1 AND hooks.service = $2 AND hooks.account_id = $3 "
-                               "ORDER BY attempts.id DESC LIMIT $4",
-                               hook, account.service, account.account, rows_max, *made_for);
-    return impl_->read_all(make,
-                           "SELECT delivery_id, events.name, seed, attempts.at, duration, ended, status, answer, request, cause "
-                           "FROM tollgate_attempts AS attempts JOIN tollgate_deliveries AS deliveries "
-                           "ON deliveries.id = delivery_id JOIN tollgate_events AS events ON events.id = event_id "
-                           "JOIN tollgate_hooks AS hooks ON hooks.id = attempts.hook_id WHERE attempts.hook_id = $1 "
-                           "AND hooks.service = $2 AND hooks.account_id = $3 ORDER BY attempts.id DESC LIMIT $4",
-                           hook, account.service, account.account, rows_max);
-}
-
-TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& request) -> result<bool> {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return with_batch([&](postgres::batch& request) -> result<std::size_t> {
         request.add(
             "SELECT hosts.id FROM tollgate_deliveries AS deliveries JOIN tollgate_hooks AS hooks ON hooks.id = hook_id "
             "JOIN tollgate_hosts AS hosts ON hosts.id = hooks.host_id WHERE deliveries.id = $1 AND service = $2 "
@@ -75,25 +81,25 @@ TOLLGATE_DECL result<bool> postgres_store::resend(const account_ref& account, de
             "SELECT is_disabled, EXISTS (SELECT FROM changed UNION ALL SELECT FROM noted) FROM found",
             id, account.service, account.account, now, latest_due(now));
         request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
+        auto response = database.run(request);
         if (!response) return std::move(response).error();
         const auto row = response->back().next<bool, bool>();
         if (!row) return row.error();
-        if (!*row) return false;
+        if (!*row) return std::size_t{0};
         const auto& [is_disabled, is_queued] = **row;
         if (is_disabled) return hook_is_disabled();
         if (!is_queued) return unavailable("PostgreSQL: another transaction changed or removed the delivery");
-        return true;
+        return std::size_t{1};
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                                  std::size_t rows_max, instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<std::size_t> {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::resend(const account_ref& account, const given_up_deliveries& resent,
+                                                               instant now) noexcept {
+    return with_batch([&](postgres::batch& batch) -> result<std::size_t> {
         batch.add(
             "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
             "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
-            hook, account.service, account.account);
+            resent.hook, account.service, account.account);
         batch.add(
             "WITH found AS (SELECT id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
             "WHERE id = $1 AND service = $2 AND account_id = $3), "
@@ -104,9 +110,9 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
             "RETURNING hook_id), "
             "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT DISTINCT hook_id, $6 FROM due) "
             "SELECT is_disabled, (SELECT count(*) FROM due) FROM found",
-            hook, account.service, account.account, since, rows_max, now);
+            resent.hook, account.service, account.account, resent.since, resent.rows_max, now);
         batch.add_after_transaction(postgres::notify_other_nodes);
-        auto results = impl_->database.run(batch);
+        auto results = database.run(batch);
         if (!results) return std::move(results).error();
         const auto row = results->back().next<bool, std::int64_t>();
         if (!row) return row.error();
@@ -117,13 +123,19 @@ TOLLGATE_DECL result<std::size_t> postgres_store::resend_given_up(const account_
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+    return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
+}
+
+TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id,
+                                                             const hook_enabling& enabling) noexcept {
+    const instant now = enabling.now;
     return detail::without_exceptions([&]() -> result<bool> {
         // Holds first what has not been held since the hook was disabled, so that all of its deliveries are released in the same
         // way. It is enabled when there is no more of that.
-        const auto end = tollgate::detail::boot_now() + impl_->response_wait_max;
+        const auto end = tollgate::detail::boot_now() + response_wait_max;
         do {
-            auto request = impl_->database.make_batch();
+            auto request = database.make_batch();
             request.add(
                 "SELECT hosts.id FROM tollgate_hooks AS hooks JOIN tollgate_hosts AS hosts ON hosts.id = host_id "
                 "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE OF hosts",
@@ -134,7 +146,7 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 "WHERE hooks.id = $1 AND service = $2 AND account_id = $3 AND disabled_at IS NOT NULL "
                 "AND state = 0 AND NOT is_leased LIMIT $5))",
                 id, account.service, account.account, now, postgres::changed_rows_max);
-            const auto enabling = request.add(
+            const auto enabled = request.add(
                 "WITH before AS (SELECT id, disabled_at IS NOT NULL AS was_disabled FROM tollgate_hooks "
                 "WHERE id = $1 AND service = $2 AND account_id = $3 AND NOT (disabled_at IS NOT NULL AND EXISTS ("
                 "SELECT FROM tollgate_deliveries WHERE hook_id = tollgate_hooks.id AND state = 0 AND NOT is_leased))), "
@@ -158,20 +170,19 @@ TOLLGATE_DECL result<bool> postgres_store::enable_hook(const account_ref& accoun
                 "WHERE id = $1 AND service = $2 AND account_id = $3",
                 id, account.service, account.account);
             request.add_after_transaction(postgres::notify_other_nodes);
-            auto response = impl_->database.run(request);
+            auto response = database.run(request);
             if (!response) return std::move(response).error();
-            if ((*response)[enabling].count() > 0) return true;
+            if ((*response)[enabled].count() > 0) return true;
             if (response->back().affected() == 0) return false;
         } while (tollgate::detail::boot_now() < end);
         return unavailable("PostgreSQL: the webhook has so many deliveries that it could not be enabled yet");
     });
 }
 
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
         // Without a transaction first: often there is nothing to do.
-        auto response = impl_->database.query(
+        auto response = database.query(
             "SELECT EXISTS (SELECT FROM tollgate_hooks WHERE has_backlog AND account_id = 0), "
             "EXISTS (SELECT FROM tollgate_deliveries WHERE state <> 0 AND at < $1)",
             ended_before);
@@ -181,12 +192,12 @@ TOLLGATE_DECL result<std::size_t> postgres_store::sweep_deliveries(instant ended
         const auto [any_deleted, any_ended] = *any;
         std::size_t removed = 0;
         if (any_deleted) {
-            auto of_deleted = postgres::remove_deliveries_of_deleted(impl_->database, std::nullopt, rows_max);
+            auto of_deleted = postgres::remove_deliveries_of_deleted(database, std::nullopt, rows_max);
             if (!of_deleted) return of_deleted;
             removed = *of_deleted;
         }
         if (!any_ended) return removed;
-        auto ended = postgres::remove_ended_before(impl_->database, ended_before, rows_max - removed);
+        auto ended = postgres::remove_ended_before(database, ended_before, rows_max - removed);
         if (!ended) return ended;
         return removed + *ended;
     });

@@ -9,10 +9,14 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_code& code) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        batch.add(
+        const auto existing = batch.add(
+            "SELECT id FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3",
+            code.device_digest, code.user_digest, code.application);
+        const auto inserting = batch.add(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application_id, scopes, requested_from, created_at, expires_at) "
-            "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3",
+            "SELECT $1, $2, id, $4, $5, $6, $7 FROM tollgate_applications WHERE id = $3 AND NOT EXISTS (SELECT "
+            "FROM tollgate_device_codes WHERE device_digest = $1 AND user_digest = $2 AND application_id = $3)",
             code.device_digest, code.user_digest, code.application, code.scopes, code.requested_from, code.created_at,
             code.expires_at);
         batch.add(
@@ -21,7 +25,8 @@ TOLLGATE_DECL result<void> postgres_store::create_device_code(const new_device_c
             code.application, limits::device_codes_per_application_max);
         auto done = impl_->database.run(batch);
         if (!done) return token_exists(std::move(done).error());
-        if (done->front().affected() == 0) return not_found();
+        const bool is_repeated = (*done)[existing].count() > 0;
+        if (!is_repeated && (*done)[inserting].affected() == 0) return not_found();
         return {};
     });
 }

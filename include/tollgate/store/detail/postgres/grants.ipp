@@ -4,6 +4,7 @@
 
 #include <tollgate/base/detail/encoding.hpp>
 #include <tollgate/base/limits.hpp>
+#include <tollgate/store/detail/postgres/credentials.ipp>
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 #include <tollgate/store/detail/sql/grants.hpp>
 #include <tollgate/store/detail/widen_scopes.hpp>
@@ -13,43 +14,7 @@
 #include <string>
 #include <utility>
 
-// A verb that creates or removes a grant's codes or tokens first locks the grant's row with a separate statement (`create_code` after
-// the lock of its code). For one user and one application these verbs are thus serialized, and each statement after the lock sees what
-// earlier verbs did. FOR NO KEY UPDATE, so that foreign key checks of others do not wait.
-
 namespace tollgate::inline v0 {
-
-namespace postgres::detail {
-
-/// Locks the grant of a refresh token that is named by itself or by its family.
-inline void lock_grant_of(batch& to, application_id application, const digest& token, const std::optional<digest>& family) {
-    to.add(
-        "SELECT grants.id FROM tollgate_grants AS grants JOIN tollgate_refresh_tokens AS tokens "
-        "ON grants.id = tokens.grant_id WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 "
-        "FOR NO KEY UPDATE OF grants",
-        token, family, application);
-}
-
-/// Revokes a refresh token and the access tokens that were created with it.
-inline void add_revocation(batch& to, sql::row_number refresh_token) {
-    to.add("DELETE FROM tollgate_access_tokens WHERE refresh_token_id = $1", refresh_token);
-    to.add("DELETE FROM tollgate_refresh_tokens WHERE id = $1", refresh_token);
-}
-
-/// Revokes what a user granted an application, with all codes and tokens. The grant's deletion comes last.
-inline void add_revocation(batch& to, user_id user, application_id application) {
-    // This includes tokens without a grant: the application must lose all access.
-    to.add("DELETE FROM tollgate_access_tokens WHERE application_id = $1 AND user_id = $2", application, user);
-    to.add("DELETE FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-}
-
-}  // namespace postgres::detail
-
-TOLLGATE_DECL result<std::optional<scope_set>> postgres_store::granted_scopes(user_id user,
-                                                                              application_id application) noexcept {
-    return impl_->read_one([](scope_set& granted) { return granted; },
-                           "SELECT scopes FROM tollgate_grants WHERE user_id = $1 AND application_id = $2", user, application);
-}
 
 namespace postgres {
 
@@ -133,7 +98,8 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 "WHERE code_digest = $1 AND application_id = $2 FOR NO KEY UPDATE OF grants",
                 shown.code_digest, shown.application);
             const auto stored = reading.add(
-                "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id "
+                "SELECT codes.id, grant_id, user_id, codes.scopes, redirect, code_challenge, expires_at, refresh_token_id, "
+                "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token_id) "
                 "FROM tollgate_codes AS codes JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_applications AS applications ON applications.id = application_id "
                 "WHERE code_digest = $1 AND application_id = $2 AND suspended IS NULL",
@@ -160,6 +126,7 @@ TOLLGATE_DECL result<redeemed_code> postgres_store::redeem_code(const code_redem
                 return redeemed_code{judged, had_tokens ? std::optional{code.user} : std::nullopt, {}};
             }
             if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+            if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             const auto& tokens = shown.tokens;
@@ -197,11 +164,12 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
             reading.add("BEGIN");
             postgres::detail::lock_grant_of(reading, shown.application, shown.refresh_digest, family);
             const auto stored = reading.add(
-                "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+                "SELECT tokens.id, user_id, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, EXISTS ("
+                "SELECT FROM tollgate_access_tokens AS access WHERE access.token_digest = $5 AND refresh_token_id = tokens.id) "
                 "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_applications AS applications ON applications.id = application_id "
                 "WHERE (token_digest = $1 OR family_digest = $2) AND application_id = $3 AND expires_at > $4 AND suspended IS NULL",
-                shown.refresh_digest, family, shown.application, shown.now);
+                shown.refresh_digest, family, shown.application, shown.now, shown.access_digest);
             const auto room = reading.add(
                 "SELECT access.expires_at FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants AS grants ON grants.id = grant_id "
                 "JOIN tollgate_access_tokens AS access USING (application_id, user_id) "
@@ -223,6 +191,7 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
                 return refreshed_token{judged, {}, {}, token.user};
             }
             if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+            if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
             if (auto checked = postgres::check_room((*read)[room], shown.now); !checked) return std::move(checked).error();
 
             postgres::batch writing{reading.shift()};
@@ -247,27 +216,6 @@ TOLLGATE_DECL result<refreshed_token> postgres_store::refresh_access_token(const
     });
 }
 
-TOLLGATE_DECL result<void> postgres_store::revoke_oauth_token(
-    application_id application, const digest& token) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::detail::lock_grant_of(batch, application, token, token);
-        batch.add(
-            "WITH refresh AS (DELETE FROM tollgate_refresh_tokens AS tokens USING tollgate_grants AS grants "
-            "WHERE grants.id = grant_id AND (token_digest = $1 OR family_digest = $1) AND application_id = $2 "
-            "RETURNING tokens.id) "
-            "DELETE FROM tollgate_access_tokens WHERE refresh_token_id = (SELECT id FROM refresh) RETURNING user_id",
-            token, application);
-        batch.add("DELETE FROM tollgate_access_tokens WHERE token_digest = $1 AND application_id = $2", token, application);
-        auto done = impl_->database.run(batch);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        impl_->changes->forget_key(impl_->access_tokens.hash_of(token));
-        const auto user = sql::read_value<user_id>((*done)[1]);  // all rows have the same one
-        if (!user) return impl_->forget_all_after(user.error());
-        if (*user) impl_->changes->forget(**user);
-        return {};
-    });
-}
-
 TOLLGATE_DECL result<std::optional<oauth_token>> postgres_store::find_oauth_token(const digest& token) noexcept {
     return impl_->read_one(sql::to_oauth_token,
                            "SELECT false, user_id, application_id, client_id, scopes, tokens.created_at, expires_at "
@@ -288,23 +236,10 @@ TOLLGATE_DECL result<std::vector<grant>> postgres_store::grants_of(user_id user)
                            user);
 }
 
-TOLLGATE_DECL result<bool> postgres_store::revoke_grant(user_id user, application_id application) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        batch.add("SELECT id FROM tollgate_grants WHERE user_id = $1 AND application_id = $2 FOR UPDATE", user,
-                  application);
-        postgres::detail::add_revocation(batch, user, application);
-        auto results = impl_->database.run(batch);
-        if (!results) return impl_->forget_all_after(std::move(results).error());
-        impl_->changes->forget(user);
-        return results->back().affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> postgres_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
+TOLLGATE_DECL result<std::size_t> postgres_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
     return detail::without_exceptions([&]() -> result<std::size_t> {
-        if (rows_max == 0) return std::size_t{0};
         // Nodes that sweep at the same time take different rows.
-        auto swept = impl_->database.execute(
+        auto swept = database.execute(
             "WITH codes AS (DELETE FROM tollgate_codes WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_codes WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2 FOR UPDATE SKIP LOCKED)) "
             "RETURNING id), "

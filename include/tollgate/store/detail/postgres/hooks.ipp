@@ -10,6 +10,7 @@
 #include <tollgate/store/detail/postgres/store_impl.ipp>
 
 #include <string>
+#include <variant>
 
 namespace tollgate::inline v0 {
 
@@ -66,11 +67,10 @@ TOLLGATE_DECL result<std::optional<account_ref>> postgres_store::account_of_hook
                            "SELECT account_id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id <> 0", id, service);
 }
 
-TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                                       std::size_t hooks_per_event_max) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        const std::string host = delivery_host(changed.target_url);
-        postgres::detail::lock_hooks_for_counting(batch, account, changed.event);
+TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
+    return with_batch([&](postgres::batch& batch) -> result<bool> {
+        const std::string host = delivery_host(fields.target_url);
+        postgres::detail::lock_hooks_for_counting(batch, account, fields.event);
         // Hosts are locked before hooks. The insertion also locks an existing row, so that it is not deleted before the hook
         // refers to it. Deliveries store the host of their lease, so those that wait need no change.
         batch.add(
@@ -95,49 +95,53 @@ TOLLGATE_DECL result<bool> postgres_store::update_hook(const account_ref& accoun
             "last_failure_at = CASE target_url WHEN $5 THEN last_failure_at END, "
             "host_id = (SELECT id FROM tollgate_hosts WHERE name = $6) FROM found WHERE hooks.id = found.id AND fits) "
             "SELECT fits FROM found",
-            id, account.service, account.account, changed.event, changed.target_url, host,
-            hooks_per_event_max);
+            id, account.service, account.account, fields.event, fields.target_url, host,
+            fields.hooks_per_event_max);
         // The host of before, or the new one if the event does not fit.
         batch.add(
             "DELETE FROM tollgate_hosts AS hosts WHERE (name = $1 "
             "OR id = nullif(current_setting('tollgate.host_before', true), '')::bigint) "
             "AND NOT EXISTS (SELECT FROM tollgate_hooks WHERE host_id = hosts.id)",
             host);
-        auto results = impl_->database.run(batch);
+        auto results = database.run(batch);
         if (!results) return std::move(results).error();
         const auto fits = sql::read_value<bool>((*results)[changing]);
         if (!fits) return fits.error();
         if (!*fits) return false;
-        if (!**fits) return too_many_hooks(hooks_per_event_max);
+        if (!**fits) return too_many_hooks(fields.hooks_per_event_max);
         return true;
     });
 }
 
-TOLLGATE_DECL result<bool> postgres_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                               instant old_valid_until,
-                                                               const std::optional<digest>& replaced) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
+TOLLGATE_DECL result<bool> postgres_store::impl::change_hook(const account_ref& account, hook_id id,
+                                               const hook_secret_replacement& replacement) noexcept {
+    return with_batch([&](postgres::batch& batch) -> result<bool> {
+        const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
         batch.add("SELECT id FROM tollgate_hooks WHERE id = $1 AND service = $2 AND account_id = $3 FOR NO KEY UPDATE", id,
                   account.service, account.account);
         batch.add(
             "INSERT INTO tollgate_hook_secrets (hook_id, secret, valid_until) SELECT id, secret, $4 FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3 "
+            "WHERE id = $1 AND service = $2 AND account_id = $3 AND secret_digest IS DISTINCT FROM $6 "
             "AND ($5 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $5)",
-            id, account.service, account.account, old_valid_until, replaced);
+            id, account.service, account.account, replacement.old_valid_until, replacement.replaced, digest_of(replacement.secret));
         batch.add(
             "DELETE FROM tollgate_hook_secrets WHERE id = ANY (ARRAY("
             "SELECT id FROM tollgate_hook_secrets WHERE hook_id = $1 ORDER BY id DESC OFFSET $2))",
             id, limits::previous_secrets_max);
+        // If the call is repeated, the hook has the secret already.
         batch.add(
             "UPDATE tollgate_hooks SET secret = $4, secret_digest = $5 WHERE id = $1 AND service = $2 AND account_id = $3 "
-            "AND ($6 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) = $6)",
-            id, account.service, account.account, *encrypted, digest_of(secret), replaced);
-        auto results = impl_->database.run(batch);
+            "AND ($6 IS NULL OR coalesce(secret_digest, decode(repeat('00', 32), 'hex')) IN ($6, $5))",
+            id, account.service, account.account, *encrypted, digest_of(replacement.secret), replacement.replaced);
+        auto results = database.run(batch);
         if (!results) return std::move(results).error();
         return results->back().affected() > 0;
     });
+}
+
+TOLLGATE_DECL result<bool> postgres_store::change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
+    return std::visit([&](const auto& each) { return impl_->change_hook(account, id, each); }, change);
 }
 
 TOLLGATE_DECL result<bool> postgres_store::delete_hook(const account_ref& account, hook_id id) noexcept {

@@ -50,37 +50,30 @@ namespace tollgate::inline v0 {
 // `delete_hook`, which ends leases at former hosts, too. New deliveries do not need it. Other nodes are notified in the same round trip but
 // after the transaction, because transactions with NOTIFY are committed one at a time.
 
-TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed, instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& request) -> result<std::size_t> {
-        postgres::append_event(request, reported, seed, now);
-        request.add_after_transaction(postgres::notify_other_nodes);
-        auto response = impl_->database.run(request);
-        if (!response) return std::move(response).error();
-        return postgres::read_count(response->front());
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
-                                                           instant now) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<bool> {
-        batch.add(
-            "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
-            "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
-            "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
-            "SELECT $2, $3, $4, $5, $6, $7 FROM found WHERE NOT is_disabled RETURNING id), "
-            "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
-            "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
-            "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
-            "SELECT is_disabled FROM found",
-            to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
+TOLLGATE_DECL result<std::size_t> postgres_store::append_event(const event& reported, const message_seed& seed, instant now,
+                                                               std::optional<hook_id> only_to) noexcept {
+    return impl_->with_batch([&](postgres::batch& batch) -> result<std::size_t> {
+        if (only_to)
+            batch.add(
+                "WITH found AS (SELECT id, host_id, disabled_at IS NOT NULL AS is_disabled FROM tollgate_hooks "
+                "WHERE id = $1 AND service = $2 AND account_id = $3 FOR KEY SHARE), "
+                "made AS (INSERT INTO tollgate_events (service, account_id, name, data, happened_at, seed) "
+                "SELECT $2, $3, $4, $5, $6, $7 FROM found WHERE NOT is_disabled RETURNING id), "
+                "sent AS (INSERT INTO tollgate_deliveries (event_id, hook_id, host_id, created_at, at) "
+                "SELECT made.id, found.id, host_id, $8, $8 FROM made, found RETURNING hook_id), "
+                "noticed AS (INSERT INTO tollgate_due_notices (hook_id, due_at) SELECT hook_id, $8 FROM sent) "
+                "SELECT is_disabled FROM found",
+                *only_to, reported.account.service, reported.account.account, reported.name, reported.data, reported.at, seed, now);
+        else postgres::append_event(batch, reported, seed, now);
         batch.add_after_transaction(postgres::notify_other_nodes);
         auto results = impl_->database.run(batch);
         if (!results) return std::move(results).error();
+        if (!only_to) return postgres::read_count(results->front());
         const auto is_disabled = sql::read_value<bool>(results->front());
         if (!is_disabled) return is_disabled.error();
-        if (!*is_disabled) return false;
+        if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
-        return true;
+        return std::size_t{1};
     });
 }
 

@@ -8,39 +8,25 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::optional<token_credential>> postgres_store::find_personal_token(
-    std::string_view username) noexcept {
-    return detail::without_exceptions([&]() -> result<std::optional<token_credential>> {
-        const auto name = token_username::from(username);
-        // no such token can exist
-        if (!name || !postgres::is_storable(username)) return std::optional<token_credential>{};
-        return impl_->personal_tokens.find(*name, [&] {
-            return impl_->personal_lookups.find(impl_->database, impl_->lookup.personal(), *name,
-                                                postgres::credential_lookup::read_personal);
-        });
-    });
-}
-
-TOLLGATE_DECL lookup<token_credential> postgres_store::cached_personal_token(std::string_view username) const noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return lookup<token_credential>::unknown();
-    return impl_->personal_tokens.cached(*name);
-}
-
 TOLLGATE_DECL result<token_id> postgres_store::create_personal_token(const new_personal_token& token,
                                                                      std::size_t tokens_per_user_max) noexcept {
     return impl_->with_batch([&](postgres::batch& batch) -> result<token_id> {
         postgres::lock_until_commit(batch, "personal_tokens " + std::to_string(token.user.value()));
+        const auto existing = batch.add(
+            "SELECT id FROM tollgate_personal_tokens WHERE username = $1 AND user_id = $2 AND secret_digest = $3",
+            token.username, token.user, token.secret_digest);
         batch.add(
             "INSERT INTO tollgate_personal_tokens "
             "(user_id, username, secret_digest, description, scopes, created_at, expires_at) "
             "SELECT $1, $2, $3, $4, $5, $6, $7 "
-            "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) RETURNING id",
+            "WHERE $8 > (SELECT count(*) FROM tollgate_personal_tokens WHERE user_id = $1) AND NOT EXISTS (SELECT "
+            "FROM tollgate_personal_tokens WHERE username = $2 AND user_id = $1 AND secret_digest = $3) RETURNING id",
             token.user, token.username, token.secret_digest, token.description, token.scopes, token.created_at,
             token.expires_at, tokens_per_user_max);
         auto results = impl_->database.run(batch);
         if (!results) return personal_token_exists(std::move(results).error());
-        const auto id = sql::read_value<token_id>(results->back());
+        const bool is_repeated = (*results)[existing].count() > 0;
+        const auto id = sql::read_value<token_id>(is_repeated ? (*results)[existing] : results->back());
         if (!id) return id.error();
         if (!*id) return too_many_personal_tokens(tokens_per_user_max);
         impl_->changes->forget_key(impl_->personal_tokens.hash_of(token.username));
@@ -61,38 +47,11 @@ TOLLGATE_DECL result<bool> postgres_store::renew_personal_token(user_id user, to
     return detail::without_exceptions([&]() -> result<bool> {
         auto done = impl_->database.execute(
             "UPDATE tollgate_personal_tokens SET secret_digest = $1, created_at = $2, expires_at = $3 "
-            "WHERE id = $4 AND user_id = $5 AND secret_digest = coalesce($6, secret_digest)",
+            "WHERE id = $4 AND user_id = $5 AND secret_digest IN (coalesce($6, secret_digest), $1)",
             renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
         if (!done) return impl_->forget_all_after(std::move(done).error());
         impl_->changes->forget(user);
         return done->affected() > 0;
-    });
-}
-
-TOLLGATE_DECL result<bool> postgres_store::revoke_personal_token(token_id id) noexcept {
-    return detail::without_exceptions([&]() -> result<bool> {
-        auto done = impl_->database.execute("DELETE FROM tollgate_personal_tokens WHERE id = $1 RETURNING user_id", id);
-        if (!done) return impl_->forget_all_after(std::move(done).error());
-        const auto user = sql::read_value<user_id>(*done);
-        if (!user) return impl_->forget_all_after(user.error());
-        if (!*user) return false;
-        impl_->changes->forget(**user);
-        return true;
-    });
-}
-
-TOLLGATE_DECL result<void> postgres_store::record_personal_token_use(std::string_view username, instant now,
-                                                                     std::string_view from) noexcept {
-    return impl_->with_batch([&](postgres::batch& batch) -> result<void> {
-        postgres::make_best_effort(batch);
-        batch.add("UPDATE tollgate_personal_tokens SET last_used_at = $1, last_used_from = $2 WHERE username = $3", now, from,
-                  username);
-        auto done = impl_->database.run(batch, postgres::repeat::never, postgres::short_connection_wait);
-        if (!done) return std::move(done).error();
-        // Otherwise the cached row would show the use as unrecorded.
-        if (const auto name = token_username::from(username))
-            impl_->changes->forget_key(impl_->personal_tokens.hash_of(*name));
-        return {};
     });
 }
 

@@ -30,10 +30,11 @@ struct found_code {
     std::optional<std::string> code_challenge;
     instant expires_at;  ///< end of the code; of a redeemed code, when it was redeemed
     std::optional<row_number> refresh_token;  ///< made when it was redeemed
+    std::optional<digest> refresh_digest;     ///< digest of that token, if it still exists
 
     [[nodiscard]] redemption_result judge(const code_redemption& shown) const noexcept {
         const auto redeemed_at = refresh_token ? std::optional{expires_at} : std::nullopt;
-        return judge_redemption({redeemed_at, expires_at, redirect, code_challenge}, shown);
+        return judge_redemption({redeemed_at, expires_at, redirect, code_challenge, refresh_digest}, shown);
     }
     [[nodiscard]] new_access_token access_token(const code_redemption& shown) const {
         return {user, shown.application, shown.tokens.access_digest, scopes, shown.now, shown.tokens.access_expires_at};
@@ -44,8 +45,9 @@ struct found_code {
 
 [[nodiscard]] inline found_code to_found_code(row_number id, row_number access_grant, user_id user, const scope_set& scopes,
                                               std::string& redirect, std::optional<std::string>& code_challenge, instant expires_at,
-                                              std::optional<row_number> refresh_token) {
-    return {id, access_grant, user, scopes, std::move(redirect), std::move(code_challenge), expires_at, refresh_token};
+                                              std::optional<row_number> refresh_token, std::optional<digest> refresh_digest) {
+    return {id,         access_grant,  user,          scopes, std::move(redirect), std::move(code_challenge),
+            expires_at, refresh_token, refresh_digest};
 }
 
 /// An unexpired refresh token that was found by its own digest, or by that of its family, and its application.
@@ -58,10 +60,14 @@ struct found_refresh_token {
     std::optional<digest> replaced;
     std::optional<instant> replaced_at;
     std::optional<digest> successor_seed;  ///< seed of the last replacement
+    bool has_access_token;  ///< the access token of the request exists, and was created with this token
 
     [[nodiscard]] bool is_shown_by(const token_refresh& shown) const noexcept { return current == shown.refresh_digest; }
+    [[nodiscard]] stored_refresh_token stored() const noexcept {
+        return {current, replaced ? &*replaced : nullptr, replaced_at.value_or(instant{}), scopes, has_access_token};
+    }
     [[nodiscard]] refresh_result judge(const token_refresh& shown) const noexcept {
-        return judge_refresh({is_shown_by(shown), replaced ? &*replaced : nullptr, replaced_at.value_or(instant{}), scopes}, shown);
+        return judge_refresh(stored(), shown);
     }
     [[nodiscard]] new_access_token access_token(const token_refresh& shown) const {
         return {user, shown.application, shown.access_digest, shown.narrowed.value_or(scopes), shown.now, shown.access_expires_at};
@@ -75,8 +81,8 @@ struct found_refresh_token {
 [[nodiscard]] inline found_refresh_token to_found_refresh_token(row_number id, user_id user, const scope_set& scopes, instant ends_at,
                                                                 const digest& current, const std::optional<digest>& replaced,
                                                                 std::optional<instant> replaced_at,
-                                                                const std::optional<digest>& successor_seed) {
-    return {id, user, scopes, ends_at, current, replaced, replaced_at, successor_seed};
+                                                                const std::optional<digest>& successor_seed, bool has_access_token) {
+    return {id, user, scopes, ends_at, current, replaced, replaced_at, successor_seed, has_access_token};
 }
 
 }  // namespace tollgate::sql

@@ -193,31 +193,26 @@ template <class MessageId>
 [[nodiscard]] auto to_delivery(hook_id of) {
     return [of](delivery_id id, std::string& event, MessageId& message, instant created_at, delivery_state state,
                 std::int64_t attempts_made, std::optional<instant> next_attempt_at) {
-        return delivery{.id = id,
-                        .hook = of,
-                        .event = std::move(event),
-                        .message_id = to_message_id(message, of),
-                        .created_at = created_at,
-                        .state = state,
-                        .attempts_made = static_cast<unsigned>(attempts_made),
-                        .next_attempt_at = next_attempt_at};
+        return listed_delivery{{.id = id,
+                                .hook = of,
+                                .event = std::move(event),
+                                .message_id = to_message_id(message, of),
+                                .created_at = created_at,
+                                .state = state,
+                                .attempts_made = static_cast<unsigned>(attempts_made),
+                                .next_attempt_at = next_attempt_at}};
     };
 }
 
-/// `MessageId`: what the database stores.
-template <class MessageId>
-[[nodiscard]] auto to_attempt(hook_id of) {
-    return [of](delivery_id id, std::string& event, MessageId& message, instant at, milliseconds duration, attempt_end end,
-                std::int64_t status, raw_bytes& response, raw_bytes& request, attempt_cause cause) {
-        return recorded_attempt{id, std::move(event), to_message_id(message, of),
-                                attempt{.at = at,
-                                        .duration = duration,
-                                        .end = end,
-                                        .status = static_cast<unsigned>(status),
-                                        .response = std::move(response.value),
-                                        .request = std::move(request.value),
-                                        .cause = cause}};
-    };
+[[nodiscard]] inline attempt to_attempt(instant at, milliseconds duration, attempt_end end, std::int64_t status, raw_bytes& response,
+                                        raw_bytes& request, attempt_cause cause) {
+    return {.at = at,
+            .duration = duration,
+            .end = end,
+            .status = static_cast<unsigned>(status),
+            .response = std::move(response.value),
+            .request = std::move(request.value),
+            .cause = cause};
 }
 
 [[nodiscard]] inline delivery_backlog to_backlog(std::int64_t due, std::optional<instant> since) {

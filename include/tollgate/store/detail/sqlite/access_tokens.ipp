@@ -27,52 +27,23 @@ TOLLGATE_DECL result<void> sqlite::insert_access_token(database& on, const new_a
         token.application, token.user, token.token_digest, limits::access_tokens_per_grant_max - 1, token.created_at);
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_access_token(const digest& token) noexcept {
-    return impl_->access_tokens.find(token, [&] {
-        return impl_->read_credential(
-            [&](user_id user, application_id application, const scope_set& scopes, instant expires_at,
-                std::optional<instant> last_used_at) {
-                return token_credential{user, token, scopes, expires_at, application, last_used_at};
-            },
-            "SELECT user, application, scopes, expires_at, last_used_at FROM tollgate_access_tokens WHERE token_digest = ?", token);
-    });
-}
-
-TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_access_token(const digest& token) const noexcept {
-    return impl_->access_tokens.cached(token);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::create_access_token(const new_access_token& token) noexcept {
-    return impl_->database.transact(
-        [&](sqlite::database& on) { return sqlite::insert_access_token(on, token, std::nullopt); });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::create_owner_token(const new_access_token& token) noexcept {
+TOLLGATE_DECL result<bool> sqlite_store::create_access_token(const new_access_token& token) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        const auto allowed = sql::read_value<application_id>(
-            on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
-                       "AND client_type = 'confidential' AND suspended IS NULL",
-                       token.application, token.user));
-        if (!allowed) return allowed.error();
-        if (!*allowed) return false;
+        if (token.for_owner) {
+            const auto allowed = sql::read_value<application_id>(
+                on.prepare("SELECT id FROM tollgate_applications WHERE id = ? AND owner = ? AND acts_for_owner = 1 "
+                           "AND client_type = 'confidential' AND suspended IS NULL",
+                           token.application, token.user));
+            if (!allowed) return allowed.error();
+            if (!*allowed) return false;
+        }
+        const auto is_repeated = sql::read_value<bool>(
+            on.prepare("SELECT user = ? AND application = ? AND refresh_token IS NULL FROM tollgate_access_tokens WHERE token_digest = ?",
+                       token.user, token.application, token.token_digest));
+        if (!is_repeated) return is_repeated.error();
+        if (is_repeated->value_or(false)) return true;
         return sqlite::insert_access_token(on, token, std::nullopt).transform([] { return true; });
     });
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::revoke_access_token(const digest& token) noexcept {
-    return impl_->change("DELETE FROM tollgate_access_tokens WHERE token_digest = ?", token);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::record_access_token_use(const digest& token, instant now) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        if (auto done = on.run("UPDATE tollgate_access_tokens SET last_used_at = ? WHERE token_digest = ?", now, token);
-            !done)
-            return done;
-        return on.run(
-            "UPDATE tollgate_grants SET last_used_at = ? WHERE (user, application) = "
-            "(SELECT user, application FROM tollgate_access_tokens WHERE token_digest = ?)",
-            now, token);
-    }, impl_->use_deadline());
 }
 
 }  // namespace tollgate

@@ -15,51 +15,43 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::vector<delivery>> sqlite_store::deliveries_of(const account_ref& account, hook_id hook, std::size_t rows_max,
-                                                                        std::optional<delivery_id> before,
-                                                                         std::optional<delivery_state> state) noexcept {
-    return impl_->read_all(sql::to_delivery<public_id>(hook),
-                           // A disabled hook's waiting deliveries are listed as held, although not all of them are yet.
-                           "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
-                           "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
-                           "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
-                           "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
-                           "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
-                           "JOIN tollgate_events ON tollgate_events.id = listed.event "
-                           "WHERE listed.id < ?5 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
-                           hook, account.service, account.account, rows_max,
-                           before ? before->value() : (std::numeric_limits<std::int64_t>::max)(), state);
+TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(const account_ref& account,
+                                                                               const delivery_query& query) noexcept {
+    constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
+    return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
+        // Until all is read, so that it comes from one snapshot of the file. A disabled hook's waiting deliveries are listed as held, although
+        // not all of them are yet.
+        auto rows = on.prepare(
+            "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
+            "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("
+            "SELECT tollgate_deliveries.*, CASE WHEN due_at IS NOT NULL AND disabled_at IS NOT NULL THEN 'held' "
+            "ELSE state END AS shown FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
+            "WHERE hook = ?1 AND service = ?2 AND account = ?3) AS listed "
+            "JOIN tollgate_events ON tollgate_events.id = listed.event "
+            "WHERE listed.id < ?5 AND listed.id BETWEEN ?7 AND ?8 AND (?6 IS NULL OR shown = ?6) ORDER BY listed.id DESC LIMIT ?4",
+            query.hook, account.service, account.account, query.rows_max, query.older_than ? query.older_than->value() : any, query.state,
+            query.delivery ? query.delivery->value() : 0, query.delivery ? query.delivery->value() : any);
+        auto listed = sql::read_all(rows, sql::to_delivery<public_id>(query.hook));
+        if (!listed || query.attempts_max == 0) return listed;
+        for (listed_delivery& each : *listed) {
+            auto attempts = sql::read_all(
+                on.prepare("SELECT began_at, duration, outcome, status, answer, request, cause FROM tollgate_attempts "
+                           "WHERE delivery = ? ORDER BY id DESC LIMIT ?",
+                           each.delivery.id, query.attempts_max),
+                sql::to_attempt);
+            if (!attempts) return std::move(attempts).error();
+            each.attempts = *std::move(attempts);
+        }
+        return listed;
+    });
 }
 
-TOLLGATE_DECL result<std::vector<recorded_attempt>> sqlite_store::attempts_of(const account_ref& account, hook_id hook,
-                                                                              std::size_t rows_max,
-                                                                               std::optional<delivery_id> made_for) noexcept {
-    const auto make = sql::to_attempt<public_id>(hook);
-    // The unary plus keeps SQLite from scanning all of the hook's rows for one delivery.
-    if (made_for)
-        return impl_->read_all(make,
-                               "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request, cause "
-                               "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                               "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                               "WHERE delivery = ?5 AND +tollgate_attempts.hook = ?1 "
-                               "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                               "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                               hook, account.service, account.account, rows_max, *made_for);
-    return impl_->read_all(make,
-                           "SELECT delivery, name, message_id, began_at, duration, outcome, status, answer, request, cause "
-                           "FROM tollgate_attempts JOIN tollgate_deliveries ON tollgate_deliveries.id = delivery "
-                           "JOIN tollgate_events ON tollgate_events.id = tollgate_deliveries.event "
-                           "WHERE tollgate_attempts.hook = ?1 "
-                           "AND EXISTS (SELECT 1 FROM tollgate_hooks WHERE id = ?1 AND service = ?2 AND account = ?3) "
-                           "ORDER BY tollgate_attempts.id DESC LIMIT ?4",
-                           hook, account.service, account.account, rows_max);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, delivery_id id, instant now) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, delivery_id id, instant now) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
         auto row = on.prepare(
                          "SELECT disabled_at IS NOT NULL, coalesce(leased_until > ?2 AND leased_until <= ?5, 0), hook "
                          "FROM tollgate_deliveries JOIN tollgate_hooks ON tollgate_hooks.id = hook "
@@ -67,25 +59,25 @@ TOLLGATE_DECL result<bool> sqlite_store::resend(const account_ref& account, deli
                          id, now, account.service, account.account, latest_due(now))
                        .next<bool, bool, hook_id>();
         if (!row) return std::move(row).error();
-        if (!*row) return false;
+        if (!*row) return std::size_t{0};
         const auto& [is_disabled, being_sent, hook] = **row;
         if (is_disabled) return hook_is_disabled();
         if (being_sent)  // `complete` sees that it is to be sent again
             return on.run("UPDATE tollgate_deliveries SET resend_asked = 1, attempts_made = 0 WHERE id = ?", id)
-                .transform([] { return true; });
+                .transform([] { return std::size_t{1}; });
         if (auto done = on.run("UPDATE tollgate_deliveries SET state = 'waiting', due_at = ?, leased_until = NULL, "
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id = ?",
                                now, id);
             !done)
             return std::move(done).error();
-        return sqlite::queue_no_later_than(on, hook, now).transform([] { return true; });
+        return sqlite::queue_no_later_than(on, hook, now).transform([] { return std::size_t{1}; });
     });
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_ref& account, hook_id hook, instant since,
-                                                                std::size_t rows_max, instant now) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
-        auto is_disabled = sqlite::is_hook_disabled(on, account, hook);
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::resend(const account_ref& account, const given_up_deliveries& resent,
+                                                             instant now) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto is_disabled = sqlite::is_hook_disabled(on, account, resent.hook);
         if (!is_disabled) return std::move(is_disabled).error();
         if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
@@ -93,24 +85,28 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::resend_given_up(const account_re
                                "ended_at = NULL, lease_open = 0, attempts_made = 0, resend_asked = 0 WHERE id IN "
                                "(SELECT id FROM tollgate_deliveries WHERE hook = ?2 AND ended_at IS NOT NULL AND state <> 'held' "
                                "AND state = 'given_up' AND created_at >= ?3 ORDER BY id LIMIT ?4)",
-                               now, hook, since, rows_max);
+                               now, resent.hook, resent.since, resent.rows_max);
             !done)
             return std::move(done).error();
         const auto count = static_cast<std::size_t>(on.changes());
         if (count == 0) return count;
-        return sqlite::queue_no_later_than(on, hook, now).transform([count] { return count; });
+        return sqlite::queue_no_later_than(on, resent.hook, now).transform([count] { return count; });
     });
+}
+
+TOLLGATE_DECL result<std::size_t> sqlite_store::resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
+    return std::visit([&](const auto& each) { return impl_->resend(account, each, now); }, resent);
 }
 
 namespace sqlite::detail {
 
 /// Enables a hook in steps, one transaction each, so that others can write between them. Until the last one the hook is disabled, and
 /// nothing is sent.
-class hook_enabling {
+class enabling_steps {
 public:
-    hook_enabling(const account_ref& account, hook_id hook, instant now) : account_{account}, hook_{hook}, now_{now} {}
+    enabling_steps(const account_ref& account, hook_id hook, instant now) : account_{account}, hook_{hook}, now_{now} {}
 
-    /// Returns the result of `enable_hook`; empty if there is more to do.
+    /// Returns the result of the change; empty if there is more to do.
     result<std::optional<bool>> step(database& on) {
         const auto is_disabled = is_hook_disabled(on, account_, hook_);
         if (!is_disabled) return is_disabled.error();
@@ -171,11 +167,11 @@ private:
 
 }  // namespace sqlite::detail
 
-TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    const auto end = impl_->database.deadline_from_now();
-    sqlite::detail::hook_enabling enabling{account, id, now};
+TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_enabling& enabling) noexcept {
+    const auto end = database.deadline_from_now();
+    sqlite::detail::enabling_steps steps{account, id, enabling.now};
     for (;;) {
-        const auto enabled = impl_->database.transact([&](sqlite::database& on) { return enabling.step(on); }, end);
+        const auto enabled = database.transact([&](sqlite::database& on) { return steps.step(on); }, end);
         if (!enabled) return enabled.error();
         if (*enabled) return **enabled;
         // A later call goes on from here.
@@ -184,8 +180,7 @@ TOLLGATE_DECL result<bool> sqlite_store::enable_hook(const account_ref& account,
     }
 }
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
-    if (rows_max == 0) return std::size_t{0};
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_deliveries(instant ended_before, std::size_t rows_max) noexcept {
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         auto of_deleted = sqlite::remove_deliveries_of_deleted(on, rows_max);
         if (!of_deleted) return of_deleted;
@@ -193,9 +188,9 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_deliveries(instant ended_b
         if (!ended) return ended;
         return *of_deleted + *ended;
     };
-    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
-                            sweep, ended_before);
+    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_deliveries WHERE ended_at < ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = '')",
+                     sweep, ended_before);
 }
 
 }  // namespace tollgate

@@ -9,6 +9,11 @@ namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<void> sqlite_store::create_device_code(const new_device_code& code) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<void> {
+        const auto is_repeated = sql::read_value<bool>(
+            on.prepare("SELECT user_digest = ? AND application = ? FROM tollgate_device_codes WHERE device_digest = ?", code.user_digest,
+                       code.application, code.device_digest));
+        if (!is_repeated) return is_repeated.error();
+        if (is_repeated->value_or(false)) return {};
         auto done = on.run_counted(
             "INSERT INTO tollgate_device_codes "
             "(device_digest, user_digest, application, scopes, requested_from, created_at, expires_at) "

@@ -4,6 +4,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/store/detail/sql/grants.hpp>
+#include <tollgate/store/detail/sqlite/credentials.ipp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 #include <tollgate/store/detail/widen_scopes.hpp>
 
@@ -28,23 +29,6 @@ inline result<std::optional<sql::row_number>> widen_grant(database& on, const ne
                    code.user, code.application, **scopes, code.created_at));
 }
 
-/// Revokes a refresh token and the access tokens that were created with it. Returns true if there were any.
-inline result<bool> revoke_refresh_token(database& on, sql::row_number refresh_token) {
-    auto access = on.run_counted("DELETE FROM tollgate_access_tokens WHERE refresh_token = ?", refresh_token);
-    if (!access) return access;
-    const auto refresh = on.run_counted("DELETE FROM tollgate_refresh_tokens WHERE id = ?", refresh_token);
-    return refresh ? result<bool>{*access || *refresh} : refresh;
-}
-
-/// Revokes what a user granted an application, with all codes and tokens. Whether there was a grant.
-inline result<bool> revoke_grant(database& on, user_id user, application_id application) {
-    // This includes tokens without a grant: the application must lose all access.
-    if (auto done = on.run("DELETE FROM tollgate_access_tokens WHERE application = ? AND user = ?", application, user);
-        !done)
-        return std::move(done).error();
-    return on.run_counted("DELETE FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
-}
-
 /// Inserts the refresh token of a pair; returns its row id.
 inline result<sql::row_number> insert_refresh_token(database& on, const issued_tokens& issued, sql::row_number access_grant,
                                                     const scope_set& scopes) {
@@ -63,12 +47,6 @@ inline result<sql::row_number> insert_refresh_token(database& on, const issued_t
 }
 
 }  // namespace sqlite::detail
-
-TOLLGATE_DECL result<std::optional<scope_set>> sqlite_store::granted_scopes(user_id user,
-                                                                            application_id application) noexcept {
-    return impl_->read_one([](scope_set& granted) { return granted; },
-                           "SELECT scopes FROM tollgate_grants WHERE user = ? AND application = ?", user, application);
-}
 
 namespace sqlite {
 
@@ -115,7 +93,8 @@ TOLLGATE_DECL result<code_result> sqlite_store::create_code(const new_authorizat
 TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redemption& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<redeemed_code> {
         const auto found = sql::read_one(
-            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token "
+            on.prepare("SELECT codes.id, access_grant, user, codes.scopes, redirect, code_challenge, expires_at, refresh_token, "
+                       "(SELECT token_digest FROM tollgate_refresh_tokens WHERE id = refresh_token) "
                        "FROM tollgate_codes AS codes JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "JOIN tollgate_applications ON application = tollgate_applications.id "
                        "WHERE code_digest = ? AND application = ? AND suspended IS NULL",
@@ -131,6 +110,7 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
             return redeemed_code{judged, *revoked ? std::optional{code.user} : std::nullopt, {}};
         }
         if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
+        if (code.refresh_token) return redeemed_code{judged, code.user, code.scopes};  // the call is repeated
 
         const auto inserted = sqlite::detail::insert_refresh_token(on, shown.tokens, code.access_grant, code.scopes);
         if (!inserted) return inserted.error();
@@ -145,11 +125,13 @@ TOLLGATE_DECL result<redeemed_code> sqlite_store::redeem_code(const code_redempt
 TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const token_refresh& shown) noexcept {
     return impl_->database.transact([&](sqlite::database& on) -> result<refreshed_token> {
         const auto found = sql::read_one(
-            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed "
+            on.prepare("SELECT tokens.id, user, tokens.scopes, ends_at, token_digest, replaced_digest, replaced_at, successor_seed, "
+                       "EXISTS (SELECT 1 FROM tollgate_access_tokens AS access "
+                       "WHERE access.token_digest = ? AND refresh_token = tokens.id) "
                        "FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants ON access_grant = tollgate_grants.id "
                        "JOIN tollgate_applications ON application = tollgate_applications.id "
                        "WHERE (token_digest = ? OR family_digest = ?) AND application = ? AND expires_at > ? AND suspended IS NULL",
-                       shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
+                       shown.access_digest, shown.refresh_digest, shown.family_digest(), shown.application, shown.now),
             sql::to_found_refresh_token);
         if (!found) return found.error();
         if (!*found) return refreshed_token{};
@@ -160,6 +142,7 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
             return refreshed_token{judged, {}, {}, token.user};
         }
         if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
+        if (is_repeated(token.stored(), shown)) return token.refreshed(shown);
 
         if (auto done = sqlite::insert_access_token(on, token.access_token(shown), token.id); !done) return std::move(done).error();
         if (auto done = on.run("UPDATE tollgate_refresh_tokens SET expires_at = ? WHERE id = ?", shown.refresh_token_end(token.ends_at),
@@ -175,20 +158,6 @@ TOLLGATE_DECL result<refreshed_token> sqlite_store::refresh_access_token(const t
             if (!done) return token_exists(std::move(done).error());
         }
         return token.refreshed(shown);
-    });
-}
-
-TOLLGATE_DECL result<void> sqlite_store::revoke_oauth_token(application_id application, const digest& token) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<void> {
-        const auto refresh_token = sql::read_value<sql::row_number>(
-            on.prepare("SELECT tokens.id FROM tollgate_refresh_tokens AS tokens JOIN tollgate_grants "
-                       "ON access_grant = tollgate_grants.id "
-                       "WHERE (token_digest = ?1 OR family_digest = ?1) AND application = ?2",
-                       token, application));
-        if (!refresh_token) return refresh_token.error();
-        if (*refresh_token) return sqlite::detail::revoke_refresh_token(on, **refresh_token).transform([](bool) {});
-        return on.run("DELETE FROM tollgate_access_tokens WHERE token_digest = ? AND application = ?", token,
-                      application);
     });
 }
 
@@ -212,14 +181,7 @@ TOLLGATE_DECL result<std::vector<grant>> sqlite_store::grants_of(user_id user) n
                            user);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::revoke_grant(user_id user, application_id application) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        return sqlite::detail::revoke_grant(on, user, application);
-    });
-}
-
-TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    if (rows_max == 0) return std::size_t{0};
+TOLLGATE_DECL result<std::size_t> sqlite_store::impl::sweep_expired(instant now, std::size_t rows_max) noexcept {
     const instant device_codes_until = now - seconds{limits::expired_device_code_seconds};
     const auto sweep = [&](sqlite::database& on) -> result<std::size_t> {
         std::size_t swept = 0;
@@ -242,11 +204,11 @@ TOLLGATE_DECL result<std::size_t> sqlite_store::sweep_expired(instant now, std::
         }
         return swept;
     };
-    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
-                            "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
-                            sweep, now, device_codes_until);
+    return change_if("SELECT EXISTS (SELECT 1 FROM tollgate_codes WHERE forget_at <= ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_access_tokens WHERE expires_at <= ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_refresh_tokens WHERE expires_at <= ?1) "
+                     "OR EXISTS (SELECT 1 FROM tollgate_device_codes WHERE expires_at <= ?2)",
+                     sweep, now, device_codes_until);
 }
 
 }  // namespace tollgate

@@ -9,6 +9,8 @@
 #include <tollgate/store/detail/sqlite/remove_deliveries.hpp>
 #include <tollgate/store/detail/sqlite/store_impl.ipp>
 
+#include <variant>
+
 namespace tollgate::inline v0 {
 
 TOLLGATE_DECL result<hook_id> sqlite_store::create_hook(const new_hook& hook,
@@ -42,51 +44,59 @@ TOLLGATE_DECL result<std::optional<account_ref>> sqlite_store::account_of_hook(c
                            "SELECT account FROM tollgate_hooks WHERE id = ? AND service = ?", id, service);
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::replace_hook_secret(const account_ref& account, hook_id id, const std::string& secret,
-                                                             instant old_valid_until,
-                                                              const std::optional<digest>& replaced) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        const auto encrypted = impl_->keys.encrypt(secret, hook_secret_context(account));
+TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id,
+                                             const hook_secret_replacement& replacement) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<bool> {
+        const digest secret_digest = digest_of(replacement.secret);
+        const auto is_repeated = sql::read_value<bool>(
+            on.prepare("SELECT secret_digest IS ? FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", secret_digest, id,
+                       account.service, account.account));
+        if (!is_repeated) return is_repeated.error();
+        if (is_repeated->value_or(false)) return true;
+        const auto encrypted = keys.encrypt(replacement.secret, hook_secret_context(account));
         if (!encrypted) return encrypted.error();
         auto copied = on.run_counted(
             "INSERT INTO tollgate_hook_secrets (hook, secret, valid_until) "
             "SELECT id, secret, ?1 FROM tollgate_hooks WHERE id = ?2 AND service = ?3 AND account = ?4 "
             "AND (?5 IS NULL OR coalesce(secret_digest, zeroblob(32)) = ?5)",
-            old_valid_until, id, account.service, account.account, replaced);
+            replacement.old_valid_until, id, account.service, account.account, replacement.replaced);
         if (!copied || !*copied) return copied;
         if (auto done = on.run("DELETE FROM tollgate_hook_secrets WHERE id IN (SELECT id FROM tollgate_hook_secrets "
                                "WHERE hook = ? ORDER BY id DESC LIMIT -1 OFFSET ?)",
                                id, limits::previous_secrets_max);
             !done)
             return std::move(done).error();
-        return on.run("UPDATE tollgate_hooks SET secret = ?, secret_digest = ? WHERE id = ?", *encrypted, digest_of(secret), id)
+        return on.run("UPDATE tollgate_hooks SET secret = ?, secret_digest = ? WHERE id = ?", *encrypted, secret_digest, id)
             .transform([] { return true; });
     });
 }
 
-TOLLGATE_DECL result<bool> sqlite_store::update_hook(const account_ref& account, hook_id id, const hook_change& changed,
-                                                     std::size_t hooks_per_event_max) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
+TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& account, hook_id id, const hook_fields& fields) noexcept {
+    return database.transact([&](sqlite::database& on) -> result<bool> {
         auto event = sql::read_value<std::string>(
             on.prepare("SELECT event FROM tollgate_hooks WHERE id = ? AND service = ? AND account = ?", id, account.service,
                        account.account));
         if (!event) return std::move(event).error();
         if (!*event) return false;
-        if (**event != changed.event) {
+        if (**event != fields.event) {
             auto others = sql::read_value<std::int64_t>(
                 on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ?",
-                           account.service, account.account, changed.event));
+                           account.service, account.account, fields.event));
             if (!others) return std::move(others).error();
-            if (static_cast<std::size_t>(others->value_or(0)) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
+            if (static_cast<std::size_t>(others->value_or(0)) >= fields.hooks_per_event_max) return too_many_hooks(fields.hooks_per_event_max);
         }
         // Deliveries store the host of their lease, so those that wait need no change.
         return on
             .run("UPDATE tollgate_hooks SET event = ?1, target_url = ?2, "
                  "failing_since = CASE target_url WHEN ?2 THEN failing_since END, "
                  "last_failure_at = CASE target_url WHEN ?2 THEN last_failure_at END WHERE id = ?3",
-                 changed.event, changed.target_url, id)
+                 fields.event, fields.target_url, id)
             .transform([] { return true; });
     });
+}
+
+TOLLGATE_DECL result<bool> sqlite_store::change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
+    return std::visit([&](const auto& each) { return impl_->change_hook(account, id, each); }, change);
 }
 
 TOLLGATE_DECL result<bool> sqlite_store::delete_hook(const account_ref& account, hook_id id) noexcept {

@@ -15,22 +15,20 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed, instant now) noexcept {
+TOLLGATE_DECL result<std::size_t> sqlite_store::append_event(const event& reported, const message_seed& seed, instant now,
+                                                             std::optional<hook_id> only_to) noexcept {
     // Looks without the write lock first: most events have no hooks.
-    return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
-                            "AND disabled_at IS NULL)",
-                            [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
-                            reported.account.service, reported.account.account, reported.name);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::append_event_to(hook_id to, const event& reported, const message_seed& seed,
-                                                         instant now) noexcept {
-    return impl_->database.transact([&](sqlite::database& on) -> result<bool> {
-        auto is_disabled = sqlite::is_hook_disabled(on, reported.account, to);
+    if (!only_to)
+        return impl_->change_if("SELECT EXISTS (SELECT 1 FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ? "
+                                "AND disabled_at IS NULL)",
+                                [&](sqlite::database& on) { return sqlite::append_event(on, reported, seed, now); },
+                                reported.account.service, reported.account.account, reported.name);
+    return impl_->database.transact([&](sqlite::database& on) -> result<std::size_t> {
+        auto is_disabled = sqlite::is_hook_disabled(on, reported.account, *only_to);
         if (!is_disabled) return std::move(is_disabled).error();
-        if (!*is_disabled) return false;
+        if (!*is_disabled) return std::size_t{0};
         if (**is_disabled) return hook_is_disabled();
-        return sqlite::append_event_to(on, {to}, reported, seed, now).transform([] { return true; });
+        return sqlite::append_event_to(on, {*only_to}, reported, seed, now).transform([] { return std::size_t{1}; });
     });
 }
 

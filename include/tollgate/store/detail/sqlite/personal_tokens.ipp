@@ -24,29 +24,14 @@ TOLLGATE_DECL result<std::optional<known_user>> sqlite_store::impl::owner_of(sql
     return sql::to_known_user(user, **read).transform([](const known_user& known) { return std::optional{known}; });
 }
 
-TOLLGATE_DECL result<std::optional<token_credential>> sqlite_store::find_personal_token(
-    std::string_view username) noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return std::optional<token_credential>{};  // longer than any username
-    return impl_->personal_tokens.find(*name, [&] {
-        return impl_->read_credential(
-            [](user_id user, const digest& secret, const scope_set& scopes, std::optional<instant> expires_at,
-               std::optional<instant> last_used_at, token_id id) {
-                return token_credential{user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id};
-            },
-            "SELECT user, secret_digest, scopes, expires_at, last_used_at, id FROM tollgate_personal_tokens WHERE username = ?", *name);
-    });
-}
-
-TOLLGATE_DECL lookup<token_credential> sqlite_store::cached_personal_token(std::string_view username) const noexcept {
-    const auto name = token_username::from(username);
-    if (!name) return lookup<token_credential>::unknown();
-    return impl_->personal_tokens.cached(*name);
-}
-
 TOLLGATE_DECL result<token_id> sqlite_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
     return impl_->database.write([&](sqlite::database& on) -> result<token_id> {
+        const auto existing = sql::read_value<token_id>(
+            on.prepare("SELECT id FROM tollgate_personal_tokens WHERE username = ? AND user = ? AND secret_digest = ?", token.username,
+                       token.user, token.secret_digest));
+        if (!existing) return existing.error();
+        if (*existing) return **existing;  // the call is repeated
         // One statement holds the write lock from its start, so no row can be inserted between counting and inserting.
         auto done = on.run(
             "INSERT INTO tollgate_personal_tokens "
@@ -71,20 +56,8 @@ TOLLGATE_DECL result<std::vector<personal_token>> sqlite_store::personal_tokens_
 TOLLGATE_DECL result<bool> sqlite_store::renew_personal_token(user_id user, token_id id,
                                                               const personal_token_renewal& renewed) noexcept {
     return impl_->change("UPDATE tollgate_personal_tokens SET secret_digest = ?1, created_at = ?2, expires_at = ?3 "
-                         "WHERE id = ?4 AND user = ?5 AND secret_digest = coalesce(?6, secret_digest)",
+                         "WHERE id = ?4 AND user = ?5 AND secret_digest IN (coalesce(?6, secret_digest), ?1)",
                          renewed.secret_digest, renewed.created_at, renewed.expires_at, id, user, renewed.replaced);
-}
-
-TOLLGATE_DECL result<bool> sqlite_store::revoke_personal_token(token_id id) noexcept {
-    return impl_->change("DELETE FROM tollgate_personal_tokens WHERE id = ?", id);
-}
-
-TOLLGATE_DECL result<void> sqlite_store::record_personal_token_use(std::string_view username, instant now,
-                                                                   std::string_view from) noexcept {
-    return impl_->database.write([&](sqlite::database& on) {
-        return on.run("UPDATE tollgate_personal_tokens SET last_used_at = ?, last_used_from = ? WHERE username = ?", now,
-                      from, username);
-    }, impl_->use_deadline());
 }
 
 }  // namespace tollgate
