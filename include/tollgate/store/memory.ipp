@@ -7,15 +7,7 @@
 
 namespace tollgate::inline v0 {
 
-TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings)
-    : memory_token_store{settings},
-      sessions_{settings.sessions_max},
-      hooks_{settings.hooks_max},
-      outbox_{settings.outbox_bytes_max, hooks_},
-      access_{settings.access_tokens_max},
-      applications_{settings.applications_max},
-      grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_},
-      device_codes_{settings.device_codes_max, applications_} {}
+TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings) : record_store{database, settings} {}
 
 TOLLGATE_DECL memory_store::~memory_store() = default;
 

@@ -35,7 +35,7 @@ inline std::size_t remove_of_ended_application(rows& all, application_id id, std
 }
 
 /// Removes what an application must not have any more.
-[[nodiscard]] inline result<void> end_application(const key_value_store_ref& database, application_id id) noexcept {
+[[nodiscard]] inline result<void> end_application(const bounded_store_ref& database, application_id id) noexcept {
     return change_in_steps(database, [&](rows& all) { return remove_of_ended_application(all, id, step_rows_max) == step_rows_max; });
 }
 

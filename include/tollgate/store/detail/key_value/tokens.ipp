@@ -44,6 +44,7 @@ inline bool forget_personal_token(rows& all, token_id id) {
     all.erase(at);
     all.erase(key{table::usernames}.id(id));
     all.erase(key{table::tokens_of_user}.id(found.user).id(id));
+    release_row(all, bounded_personal_tokens);
     return true;
 }
 
@@ -98,6 +99,7 @@ TOLLGATE_DECL result<token_id> record_store::create_personal_token(const new_per
         }
         const key siblings = key{table::tokens_of_user}.id(token.user);
         if (all.count(siblings, tokens_per_user_max) >= tokens_per_user_max) return too_many_personal_tokens(tokens_per_user_max);
+        if (auto claimed = claim_row(all, bounded_personal_tokens); !claimed) return std::move(claimed).error();
         const auto id = all.next_id<token_id>(table::personal_tokens);
         all.put(at, personal_token_record<std::string_view>{token.user, id, token.secret_digest, token.expires_at, {}, token.scopes.text(),
                                                             token.created_at, token.description, {}});
