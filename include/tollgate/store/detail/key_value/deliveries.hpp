@@ -160,7 +160,7 @@ inline void count_ended(rows& all, const stored_delivery& changed, bool has_ende
     else if (history.ended > 0) --history.ended;
     for (int i = 0; i < trimmed_max && history.ended > limits::ended_deliveries_per_hook_max; ++i, ++history.next) {
         const auto id = delivery_id_of(changed.hook, history.next);
-        const auto oldest = id && *id != changed.id ? find_delivery(all, *id) : std::nullopt;
+        const auto oldest = id ? find_delivery(all, *id) : std::nullopt;
         if (!oldest || !oldest->has_ended()) continue;
         remove_rows(all, *oldest);
         --history.ended;

@@ -57,8 +57,8 @@ private:
     std::array<char, in_place_max> bytes_;  // only the first size_ are set, or a pointer
 };
 
-/// The rows of `memory_store`: a `key_value_store`. Tables that are never scanned, those of a capital letter, are in a hash table, from
-/// which credentials are read without the lock of the transactions. The others are in a map.
+/// The rows of `memory_store`: a `key_value_store`. Tables that are never scanned, those of a capital letter, are in a hash table, from which
+/// credentials are read without the lock of the transactions. The others are in a map.
 ///
 /// Thread rule: any thread. One transaction at a time changes rows.
 class memory_database {
@@ -66,7 +66,9 @@ class memory_database {
     using slots = memory::sharded_table<slot_key, slot_value>;
     using ordered = std::map<std::string, std::string, std::less<>>;
 
-    [[nodiscard]] static bool is_in_slots(std::string_view key) noexcept { return key.front() < 'a' && key.size() <= slot_key::bytes_max; }
+    [[nodiscard]] static bool is_in_slots(std::string_view key) noexcept {
+        return key.front() < 'a' && key.size() <= slot_key::bytes_max;
+    }
     /// The tables of credentials: `read_one` must not see what is not committed.
     [[nodiscard]] static bool is_credential(std::string_view key) noexcept { return key.front() == 'T' || key.front() == 'A'; }
 
