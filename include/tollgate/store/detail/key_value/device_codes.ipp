@@ -42,13 +42,18 @@ TOLLGATE_DECL result<void> record_store::create_device_code(const new_device_cod
         }
         if (all.has(user_code_key(code.user_digest))) return token_exists();
         const key listed = key{table::device_codes_of}.id(code.application);
-        if (all.add(key{table::device_counts}.id(code.application), 1) > limits::device_codes_per_application_max)
+        const key list = device_list_key(code.application);
+        if (all.get<device_list_record>(list).value_or(device_list_record{}).count >= limits::device_codes_per_application_max)
             for (const digest& oldest : all.digests(listed, 1)) forget_device_code(all, oldest);
+        auto counted = all.get<device_list_record>(list).value_or(device_list_record{});
+        ++counted.count;
+        const std::uint64_t number = ++counted.last_number;
+        all.put(list, counted);
         all.put(device_key(code.device_digest),
-                device_code_record{code.user_digest, code.application, std::string{code.scopes.text()}, code.requested_from,
+                device_code_record{code.user_digest, code.application, number, std::string{code.scopes.text()}, code.requested_from,
                                    code.created_at, code.expires_at, device_code_state::pending, {}});
         all.put(user_code_key(code.user_digest), code.device_digest.raw());
-        all.put(key{listed}.at(code.created_at).bytes(code.device_digest), "");
+        all.put(key{listed}.number(number).bytes(code.device_digest), "");
         all.put(expiry_key(code.expires_at + seconds{limits::expired_device_code_seconds}, table::device_codes, code.device_digest), "");
         return {};
     });
