@@ -40,8 +40,8 @@ struct record_store_settings {
 /// it then is no `shared_key_value_store`, events that other processes append are sent seconds later.
 ///
 /// Verbs whose work has no bound run in several transactions: the deletion or suspension of an application with many tokens, and the
-/// enabling or disabling of a webhook with many deliveries. The first transaction decides; no verb depends on the others, and what is left
-/// after a failure is done by the next call of the verb or by a sweep.
+/// enabling or disabling of a webhook with many deliveries. The first transaction decides. After a failure, a worker or a sweep does what
+/// is left; until then, access tokens of the application may still be valid.
 ///
 /// docs/stores.md lists keys and records.
 ///

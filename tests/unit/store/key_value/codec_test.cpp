@@ -35,10 +35,11 @@ void for_each_sample(Check check) {
     check(history_record{10'000, 77});
     check(application_record{user_id{3}, *client_id_text::from("app_1"), some, "n", "w", "d", {"https://a", ""}, noon,
                              client_type::resource_server, other, true, suspension::owner_disabled});
-    check(grant_record{grant_id{1}, "a b", noon, noon});
-    check(code_record{user_id{1}, application_id{2}, "a", "https://a", "challenge", noon, noon, noon, noon, some});
-    check(refresh_token_record{user_id{1}, application_id{2}, 3, "a", noon, noon, some, other, noon, some});
-    check(device_code_record{some, application_id{2}, "a", "203.0.113.7", noon, noon, device_code_state::denied, user_id{4}});
+    check(grant_record{grant_id{1}, "a b", noon, noon, 3});
+    check(code_record{user_id{1}, application_id{2}, "a", "https://a", "challenge", 3, noon, noon, noon, some});
+    check(refresh_token_record{user_id{1}, application_id{2}, 3, 4, "a", noon, noon, some, other, noon, some});
+    check(device_list_record{1, 2});
+    check(device_code_record{some, application_id{2}, 3, "a", "203.0.113.7", noon, noon, device_code_state::denied, user_id{4}});
     check(session_record{user_id{1}, "ada", "203.0.113.0/24", "browser", noon, noon});
 }
 

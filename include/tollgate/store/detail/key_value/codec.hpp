@@ -6,6 +6,7 @@
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
+#include <tollgate/store/detail/key_value/big_endian.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -31,7 +32,7 @@ concept record = requires(R& r) { R::fields(r, [](auto&...) {}); };
 template <class E>
 inline constexpr bool last_value = false;
 
-/// Appends numbers big-endian, so that they have one form on all machines.
+/// Appends fields to a text.
 class encoder {
 public:
     explicit encoder(std::string& out) noexcept : out_{out} {}
@@ -42,8 +43,8 @@ private:
     template <std::unsigned_integral N>
     void put_number(N number) {
         char bytes[sizeof(N)];
-        for (std::size_t i = sizeof(N); i-- > 0; number = static_cast<N>(number >> 4 >> 4)) bytes[i] = static_cast<char>(number & 0xff);
-        out_.append(bytes, sizeof(N));
+        store_big_endian(number, bytes);
+        out_.append(bytes, sizeof bytes);
     }
     void put_text(std::string_view text) {
         put_number(static_cast<std::uint32_t>(text.size()));
@@ -112,9 +113,8 @@ private:
     }
     template <std::unsigned_integral N>
     N take_number() noexcept {
-        N number = 0;
-        for (const char each : take(sizeof(N))) number = static_cast<N>(number << 4 << 4 | static_cast<unsigned char>(each));
-        return number;
+        const std::string_view bytes = take(sizeof(N));
+        return bytes.empty() ? N{0} : load_big_endian<N>(bytes.data());
     }
     std::string_view take_text() noexcept { return take(take_number<std::uint32_t>()); }
     /// Assigns a value that may not exist for these bytes.

@@ -41,9 +41,11 @@ namespace key_value_detail {
         if (sweep_expired_rows(all, now, step_rows_max) != 0) continue;
         std::uint64_t most = 1;
         std::optional<application_id> busiest;
-        all.scan(key{table::device_counts}, all_rows, [&](std::string_view at, std::string_view count) {
-            if (number_at(count, 0) <= most) return true;
-            most = number_at(count, 0);
+        all.scan(key{table::device_lists}, all_rows, [&](std::string_view at, std::string_view value) {
+            device_list_record list;
+            if (!decode(value, list)) throw_damaged(at);
+            if (list.count <= most) return true;
+            most = list.count;
             busiest = id_of<application_id>(last_number(at));
             return true;
         });
@@ -66,13 +68,18 @@ TOLLGATE_DECL result<void> record_store::create_device_code(const new_device_cod
         if (auto full = make_room_for_device_code(all, code.created_at)) return *std::move(full);
         count_row(all, bounded_device_codes, {}, 1);
         const key listed = key{table::device_codes_of}.id(code.application);
-        if (all.add(key{table::device_counts}.id(code.application), 1) > limits::device_codes_per_application_max)
+        const key list = device_list_key(code.application);
+        if (all.get<device_list_record>(list).value_or(device_list_record{}).count >= limits::device_codes_per_application_max)
             for (const digest& oldest : all.digests(listed, 1)) forget_device_code(all, oldest);
+        auto counted = all.get<device_list_record>(list).value_or(device_list_record{});
+        ++counted.count;
+        const std::uint64_t number = ++counted.last_number;
+        all.put(list, counted);
         all.put(device_key(code.device_digest),
-                device_code_record{code.user_digest, code.application, std::string{code.scopes.text()}, code.requested_from,
+                device_code_record{code.user_digest, code.application, number, std::string{code.scopes.text()}, code.requested_from,
                                    code.created_at, code.expires_at, device_code_state::pending, {}});
         all.put(user_code_key(code.user_digest), code.device_digest.raw());
-        all.put(key{listed}.at(code.created_at).bytes(code.device_digest), "");
+        all.put(key{listed}.number(number).bytes(code.device_digest), "");
         all.put(expiry_key(code.expires_at + seconds{limits::expired_device_code_seconds}, table::device_codes, code.device_digest), "");
         return {};
     });

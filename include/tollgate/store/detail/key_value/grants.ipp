@@ -34,16 +34,17 @@ namespace key_value_detail {
     if (auto claimed = claim_expiring_row(all, bounded_codes, code.user, code.created_at); !claimed) return std::move(claimed).error();
     if (!grant) {
         if (auto claimed = claim_row(all, bounded_grants); !claimed) return std::move(claimed).error();
-        grant.emplace(grant_record{all.next_id<grant_id>(table::grants), {}, code.created_at, {}});
+        grant.emplace(grant_record{all.next_id<grant_id>(table::grants), {}, code.created_at});
         all.put(key{table::grants_of_user}.id(code.user).id(code.application), "");
         all.add(key{table::user_counts}.id(code.application), 1);
     }
     grant->scopes = (*scopes)->text();
+    const std::uint64_t number = ++grant->last_number;
     all.put(granted, *grant);
     all.put(code_key(code.code_digest),
-            code_record{code.user, code.application, std::string{code.scopes.text()}, code.redirect, code.code_challenge, code.created_at,
+            code_record{code.user, code.application, std::string{code.scopes.text()}, code.redirect, code.code_challenge, number,
                         code.expires_at, code.expires_at, {}, {}});
-    all.put(key{siblings}.at(code.created_at).bytes(code.code_digest), "");
+    all.put(key{siblings}.number(number).bytes(code.code_digest), "");
     all.put(expiry_key(code.expires_at, table::codes, code.code_digest), "");
     return code_result::created;
 }
@@ -98,8 +99,8 @@ TOLLGATE_DECL result<redeemed_code> record_store::redeem_code(const code_redempt
         if (auto claimed = claim_expiring_row(all, bounded_refresh_tokens, code.user, shown.now); !claimed)
             return std::move(claimed).error();
         write_refresh_token(all, issued.refresh_digest,
-                            {code.user, code.application, origin, code.scopes, issued.refresh_token_end(), issued.refresh_ends_at, {}, {},
-                             {}, {}});
+                            {code.user, code.application, origin, next_number(all, code.application, code.user), code.scopes,
+                             issued.refresh_token_end(), issued.refresh_ends_at, {}, {}, {}, {}});
         all.erase(expiry_key(code.forget_at, table::codes, shown.code_digest));
         code.redeemed_at = shown.now;
         code.refresh_token = issued.refresh_digest;
@@ -147,6 +148,7 @@ TOLLGATE_DECL result<refreshed_token> record_store::refresh_access_token(const t
             all.put(key{table::token_families}.bytes(*token.family), next.raw());
         }
         token.expires_at = shown.refresh_token_end(token.ends_at);
+        token.number = next_number(all, token.application, token.user);
         write_refresh_token(all, next, token);
         return refreshed_token{judged, scopes, seed()};
     });

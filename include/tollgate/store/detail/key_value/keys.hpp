@@ -6,11 +6,13 @@
 #include <tollgate/base/ids.hpp>
 #include <tollgate/base/time.hpp>
 #include <tollgate/contract/key_value_store.hpp>
+#include <tollgate/store/detail/key_value/big_endian.hpp>
 
 #include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -56,14 +58,14 @@ enum class table : char {
     grants_of_user = 'v',           // user, application
     user_counts = 'W',              // application
     codes = 'K',                    // digest
-    codes_of_grant = 'k',           // application, user, creation, digest
+    codes_of_grant = 'k',           // application, user, number, digest
     refresh_tokens = 'F',           // digest
-    refresh_tokens_of_grant = 'f',  // application, user, end, digest
+    refresh_tokens_of_grant = 'f',  // application, user, number, digest
     token_families = 'Y',           // digest of the family
     device_codes = 'V',             // digest of the device's code
     device_user_codes = 'U',        // digest of the user's code
-    device_codes_of = 'j',          // application, creation, digest of the device's code
-    device_counts = 'r',            // application
+    device_codes_of = 'j',          // application, number, digest of the device's code
+    device_lists = 'r',             // application
     expiries = 'e',                 // end, table, digest
 
     sessions = 'S',                 // cookie
@@ -78,7 +80,9 @@ public:
     explicit key(table first) noexcept { bytes_[0] = static_cast<char>(first); }
 
     key& number(std::uint64_t n) noexcept {
-        for (int shift = 56; shift >= 0; shift -= 8) push(static_cast<char>(n >> shift & 0xff));
+        assert(sizeof n <= bytes_.size() - size_);
+        store_big_endian(n, bytes_.data() + size_);
+        size_ += sizeof n;
         return *this;
     }
     /// A number that sorts in reverse: there is no scan backwards.
@@ -98,7 +102,9 @@ public:
     key& bytes(const digest& value) noexcept { return raw(value.raw()); }
     /// A text of at most 64 bytes, the last part.
     key& raw(std::string_view text) noexcept {
-        for (const char each : text) push(each);
+        assert(text.size() <= bytes_.size() - size_);
+        std::memcpy(bytes_.data() + size_, text.data(), text.size());
+        size_ += text.size();
         return *this;
     }
     key& of(table named) noexcept {
@@ -139,9 +145,7 @@ private:
 /// The 8 bytes of a number, as a value.
 class number_value {
 public:
-    explicit number_value(std::uint64_t number) noexcept {
-        for (std::size_t i = 0; i < bytes_.size(); ++i) bytes_[i] = static_cast<char>(number >> (8 * (7 - i)) & 0xff);
-    }
+    explicit number_value(std::uint64_t number) noexcept { store_big_endian(number, bytes_.data()); }
     template <class Tag>
     explicit number_value(id<Tag> value) noexcept : number_value{static_cast<std::uint64_t>(value.value())} {}
 
@@ -153,10 +157,7 @@ private:
 
 /// Reads the number at a place of a key or value; 0 if it is too short, which no id is.
 [[nodiscard]] inline std::uint64_t number_at(std::string_view bytes, std::size_t place) noexcept {
-    std::uint64_t number = 0;
-    if (bytes.size() < place + 8) return 0;
-    for (const char each : bytes.substr(place, 8)) number = number << 8 | static_cast<unsigned char>(each);
-    return number;
+    return bytes.size() < place + 8 ? 0 : load_big_endian<std::uint64_t>(bytes.data() + place);
 }
 [[nodiscard]] inline std::uint64_t last_number(std::string_view key) noexcept {
     return key.size() < 8 ? 0 : number_at(key, key.size() - 8);

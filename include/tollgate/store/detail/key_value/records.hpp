@@ -66,7 +66,7 @@ struct access_token_record {
     application_id application{1};
     std::optional<instant> last_used_at{};
     instant created_at{}, expires_at{};
-    std::uint64_t origin = 0;  // a token_origin, or that of its refresh token
+    std::uint64_t origin = 0;  // that of its refresh token, created_alone or created_for_owner
     Text scopes{};
 
     template <class Self, class Visit>
@@ -209,10 +209,11 @@ struct grant_record {
     std::string scopes;
     instant created_at{};
     std::optional<instant> last_used_at{};
+    std::uint64_t last_number = 0;  // of its codes and of the uses of its refresh tokens
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
-        visit(r.id, r.scopes, r.created_at, r.last_used_at);
+        visit(r.id, r.scopes, r.created_at, r.last_used_at, r.last_number);
     }
 };
 
@@ -221,13 +222,14 @@ struct code_record {
     application_id application{1};
     std::string scopes, redirect;
     std::optional<std::string> code_challenge{};
-    instant created_at{}, expires_at{}, forget_at{};
+    std::uint64_t number = 0;  // in its grant
+    instant expires_at{}, forget_at{};
     std::optional<instant> redeemed_at{};
     digest refresh_token{};  // the first one that was created from it, once it is redeemed
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
-        visit(r.user, r.application, r.scopes, r.redirect, r.code_challenge, r.created_at, r.expires_at, r.forget_at, r.redeemed_at,
+        visit(r.user, r.application, r.scopes, r.redirect, r.code_challenge, r.number, r.expires_at, r.forget_at, r.redeemed_at,
               r.refresh_token);
     }
 };
@@ -235,7 +237,8 @@ struct code_record {
 struct refresh_token_record {
     user_id user{1};
     application_id application{1};
-    std::uint64_t origin = 0;  // a token_origin
+    std::uint64_t origin = 0;  // of its family; see origin_of
+    std::uint64_t number = 0;  // in its grant, of its last use
     std::string scopes;
     instant expires_at{}, ends_at{};
     std::optional<digest> family{};  // of the last replacement, as the fields below
@@ -245,13 +248,25 @@ struct refresh_token_record {
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
-        visit(r.user, r.application, r.origin, r.scopes, r.expires_at, r.ends_at, r.family, r.replaced, r.replaced_at, r.successor_seed);
+        visit(r.user, r.application, r.origin, r.number, r.scopes, r.expires_at, r.ends_at, r.family, r.replaced, r.replaced_at,
+              r.successor_seed);
+    }
+};
+
+/// The device codes of an application.
+struct device_list_record {
+    std::uint64_t count = 0, last_number = 0;
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.count, r.last_number);
     }
 };
 
 struct device_code_record {
     digest user_digest{};
     application_id application{1};
+    std::uint64_t number = 0;  // in its application
     std::string scopes, requested_from;
     instant created_at{}, expires_at{};
     device_code_state state = device_code_state::pending;
@@ -259,7 +274,7 @@ struct device_code_record {
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
-        visit(r.user_digest, r.application, r.scopes, r.requested_from, r.created_at, r.expires_at, r.state, r.answered_by);
+        visit(r.user_digest, r.application, r.number, r.scopes, r.requested_from, r.created_at, r.expires_at, r.state, r.answered_by);
     }
 };
 

@@ -124,14 +124,21 @@ struct found_refresh_token {
     const digest present = last_digest(current);
     return found_refresh_token{present, all.existing<refresh_token_record>(refresh_token_key(present))};
 }
+/// The next number in a grant: what the application and the user did last has the greatest.
+[[nodiscard]] inline std::uint64_t next_number(rows& all, application_id application, user_id user) {
+    auto grant = all.existing<grant_record>(grant_key(application, user));
+    ++grant.last_number;
+    all.put(grant_key(application, user), grant);
+    return grant.last_number;
+}
 inline void write_refresh_token(rows& all, const digest& token, const refresh_token_record& record) {
     all.put(refresh_token_key(token), record);
-    all.put(refresh_tokens_between(record.application, record.user).at(record.expires_at).bytes(token), number_value{record.origin});
+    all.put(refresh_tokens_between(record.application, record.user).number(record.number).bytes(token), number_value{record.origin});
     all.put(expiry_key(record.expires_at, table::refresh_tokens, token), "");
 }
 inline void erase_refresh_token(rows& all, const digest& token, const refresh_token_record& record) {
     all.erase(refresh_token_key(token));
-    all.erase(refresh_tokens_between(record.application, record.user).at(record.expires_at).bytes(token));
+    all.erase(refresh_tokens_between(record.application, record.user).number(record.number).bytes(token));
     all.erase(expiry_key(record.expires_at, table::refresh_tokens, token));
 }
 inline void forget_refresh_token(rows& all, const digest& token) {
@@ -146,7 +153,7 @@ inline void forget_code(rows& all, const digest& code) {
     const auto found = all.get<code_record>(code_key(code));
     if (!found) return;
     all.erase(code_key(code));
-    all.erase(codes_between(found->application, found->user).at(found->created_at).bytes(code));
+    all.erase(codes_between(found->application, found->user).number(found->number).bytes(code));
     all.erase(expiry_key(found->forget_at, table::codes, code));
     release_row(all, bounded_codes, found->user);
 }
@@ -164,14 +171,18 @@ inline bool forget_grant(rows& all, application_id application, user_id user) {
     return true;
 }
 
+[[nodiscard]] inline key device_list_key(application_id id) noexcept { return key{table::device_lists}.id(id); }
 inline void forget_device_code(rows& all, const digest& device) {
     const auto found = all.get<device_code_record>(key{table::device_codes}.bytes(device));
     if (!found) return;
     all.erase(key{table::device_codes}.bytes(device));
     all.erase(key{table::device_user_codes}.bytes(found->user_digest));
-    all.erase(key{table::device_codes_of}.id(found->application).at(found->created_at).bytes(device));
+    all.erase(key{table::device_codes_of}.id(found->application).number(found->number).bytes(device));
     all.erase(expiry_key(found->expires_at + seconds{limits::expired_device_code_seconds}, table::device_codes, device));
-    all.add(key{table::device_counts}.id(found->application), -1);
+    const key list = device_list_key(found->application);
+    auto listed = all.existing<device_list_record>(list);
+    if (--listed.count == 0) all.erase(list);
+    else all.put(list, listed);
     release_row(all, bounded_device_codes);
 }
 

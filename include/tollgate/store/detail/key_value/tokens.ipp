@@ -15,25 +15,37 @@ namespace key_value_detail {
 
 using personal_token_row = personal_token_record<std::string>;
 
-/// The key of a personal token; empty for a name that none has.
-[[nodiscard]] inline std::optional<key> personal_token_key_of(std::string_view username) {
-    if (username.size() > limits::token_username_bytes_max) return std::nullopt;
-    return key{table::personal_tokens}.raw(username);
-}
+/// Returns false for a text that is too long to be a username.
+[[nodiscard]] inline bool is_username(std::string_view text) noexcept { return text.size() <= limits::token_username_bytes_max; }
+[[nodiscard]] inline key personal_token_key_of(std::string_view username) noexcept { return key{table::personal_tokens}.raw(username); }
 
-[[nodiscard]] inline token_credential describe(const personal_token_record<std::string_view>& token, const digest&) {
-    return {token.user, token.secret, scope_set::from_text(token.scopes), token.expires_at, std::nullopt, token.last_used_at, std::nullopt,
-            token.id};
+inline void describe(const personal_token_record<std::string_view>& token, const digest&, std::optional<token_credential>& into) {
+    into.emplace(token_credential{token.user, token.secret, scope_set::from_text(token.scopes), token.expires_at, std::nullopt,
+                                  token.last_used_at, std::nullopt, token.id});
 }
-[[nodiscard]] inline token_credential describe(const access_token_record<std::string_view>& token, const digest& named) {
-    return {token.user, named, scope_set::from_text(token.scopes), token.expires_at, token.application, token.last_used_at};
+inline void describe(const access_token_record<std::string_view>& token, const digest& named, std::optional<token_credential>& into) {
+    into.emplace(token_credential{token.user, named, scope_set::from_text(token.scopes), token.expires_at, token.application,
+                                  token.last_used_at});
 }
-/// The credential of a record, of which nothing but the credential is copied.
+/// Looks up a credential: without a transaction and without a copy of its record, if the database can.
 template <class Record>
-[[nodiscard]] token_credential credential_of(std::string_view value, const digest& named, const key& at) {
-    Record token;
-    if (!decode(value, token)) throw_damaged(at);
-    return describe(token, named);
+[[nodiscard]] result<std::optional<token_credential>> look_up(const key_value_store_ref& database, const key& at, const digest& named) noexcept {
+    std::optional<token_credential> found;
+    const auto read_record = [&](std::string_view value) {
+        Record token;
+        if (!decode(value, token)) throw_damaged(at);
+        describe(token, named, found);
+    };
+    const auto done = run_guarded([&]() -> result<void> {
+        if (database.reads_directly()) return database.read_one(at, read_record).transform([](bool) {});
+        return read(database, [&](rows& all) {
+            std::string value;
+            found.reset();
+            if (all.find(at, value)) read_record(value);
+        });
+    });
+    if (!done) return done.error();
+    return found;
 }
 
 inline bool forget_personal_token(rows& all, token_id id) {
@@ -66,26 +78,11 @@ inline bool forget_oauth_token(rows& all, const oauth_token_revocation& revoked)
 
 TOLLGATE_DECL result<std::optional<token_credential>> record_store::find_credential(const credential_key& named) noexcept {
     using namespace key_value_detail;
-    using credential = std::optional<token_credential>;
-    const auto* const personal = std::get_if<personal_token_key>(&named);
-    const auto* const access = std::get_if<access_token_key>(&named);
-    const auto at = personal != nullptr ? personal_token_key_of(personal->username) : access_token_key_of(access->token_digest);
-    if (!at) return credential{};
-    const auto read_credential = [&](std::string_view value) {
-        return personal != nullptr ? credential_of<personal_token_record<std::string_view>>(value, {}, *at)
-                                   : credential_of<access_token_record<std::string_view>>(value, access->token_digest, *at);
-    };
-    if (!database_.reads_directly())
-        return read(database_, [&](rows& all) {
-            std::string value;
-            return all.find(*at, value) ? credential{read_credential(value)} : credential{};
-        });
-    return run_guarded([&]() -> result<credential> {
-        credential found;
-        const auto done = database_.read_one(*at, [&](std::string_view value) { found = read_credential(value); });
-        if (!done) return done.error();
-        return found;
-    });
+    if (const auto* const access = std::get_if<access_token_key>(&named))
+        return look_up<access_token_record<std::string_view>>(database_, access_token_key_of(access->token_digest), access->token_digest);
+    const std::string_view username = std::get<personal_token_key>(named).username;
+    if (!is_username(username)) return std::optional<token_credential>{};
+    return look_up<personal_token_record<std::string_view>>(database_, personal_token_key_of(username), {});
 }
 
 TOLLGATE_DECL result<token_id> record_store::create_personal_token(const new_personal_token& token,
@@ -174,12 +171,12 @@ TOLLGATE_DECL result<void> record_store::record_use(const credential_key& named,
     using namespace key_value_detail;
     return change(database_, [&](rows& all) {
         if (const auto* const personal = std::get_if<personal_token_key>(&named)) {
-            const auto at = personal_token_key_of(personal->username);
-            auto token = at ? all.get<personal_token_row>(*at) : std::nullopt;
+            const key at = personal_token_key_of(is_username(personal->username) ? personal->username : "");
+            auto token = all.get<personal_token_row>(at);  // no stored username is empty
             if (!token) return;
             token->last_used_at = now;
             token->last_used_from = from;
-            all.put(*at, *token);
+            all.put(at, *token);
             return;
         }
         const key at = access_token_key_of(std::get<access_token_key>(named).token_digest);
