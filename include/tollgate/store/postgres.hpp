@@ -40,7 +40,7 @@ struct postgres_settings {
     milliseconds connect_wait_max{3000};
     /// Time limit for a response; `delete_application` has 60 s. The server cancels a statement after three quarters of it
     /// (statement_timeout). A connection without any response is closed, and so are all other connections that have been waiting for more
-    /// than 100 ms. After this time, `enable_hook` starts no further step; another call continues from there.
+    /// than 100 ms. After this time, a `hook_enabling` starts no further step; another call continues from there.
     milliseconds response_wait_max{3000};
     /// The time for which a statement waits for a lock (lock_timeout).
     milliseconds lock_wait_max{1000};
@@ -90,7 +90,7 @@ class any_store;
 /// integrator's own tables. The newest node updates them when it starts, while older nodes continue to work.
 ///
 /// Every verb is one transaction (READ COMMITTED, with locks on the rows that it counts or removes) and one round trip, except for
-/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`, `enable_hook`
+/// `create_code`, `redeem_code` and `refresh_access_token`, which take two, and for `complete`, `due_hooks`, `delete_hook`, `change_hook`
 /// and sweeps. Reads are repeated when a connection breaks. Writes are not, because the first try may have taken effect: they return an
 /// error (unavailable), and the caller checks, or repeats them where that is harmless. Only a transaction that the server itself rolled
 /// back because of a concurrent transaction is tried again.

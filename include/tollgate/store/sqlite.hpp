@@ -31,7 +31,7 @@ struct sqlite_settings {
     /// gains nothing.
     std::size_t readers_max = 8;
     /// The time for which a verb waits in total, for a connection and for other processes that write, before it fails (unavailable).
-    /// `enable_hook`, which updates 1,000 deliveries at a time, also stops after this time; another call continues from there.
+    /// A `hook_enabling`, which updates 1,000 deliveries at a time, also stops after this time; another call continues from there.
     milliseconds busy_wait_max{2000};
     /// Credentials of each kind to cache, valid exactly until the next commit of any process; 0: no cache. A credential takes 1.2 kB,
     /// allocated on first use.

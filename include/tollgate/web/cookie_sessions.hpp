@@ -326,7 +326,8 @@ private:
         session.secret = session_cookie::session_secret_of(*cookie);
 
         // The sweep comes first, so that expired sessions never cause the store to refuse a new session.
-        (void)store_->sweep({.sessions = session_ends{now - settings_.lifetime, now - settings_.idle_lifetime}, .rows_max = sweep_rows_max});
+        const session_ends ends{.created_before = now - settings_.lifetime, .seen_before = now - settings_.idle_lifetime};
+        (void)store_->sweep({.sessions = ends, .rows_max = sweep_rows_max});
         auto stored = store_->create_session({.cookie_digest = digest_of(*cookie),
                                               .user = session.user,
                                               .login = session.login,

@@ -46,11 +46,12 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> postgres_store::deliveries_of
         auto listed = sql::read_all((*results)[deliveries], sql::to_delivery<message_seed>(query.hook));
         if (!listed) return listed;
         auto next = listed->begin();
-        const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status, sql::raw_bytes& response,
-                             sql::raw_bytes& request, attempt_cause cause) {
+        const auto add = [&](delivery_id id, instant at, milliseconds duration, attempt_end end, std::int64_t status,
+                             sql::raw_bytes& response, sql::raw_bytes& request, attempt_cause cause) {
             while (next != listed->end() && next->delivery.id > id) ++next;
             // A delivery that was created between the statements is not listed.
-            if (next != listed->end() && next->delivery.id == id) next->attempts.push_back(sql::to_attempt(at, duration, end, status, response, request, cause));
+            if (next != listed->end() && next->delivery.id == id)
+                next->attempts.push_back(sql::to_attempt(at, duration, end, status, response, request, cause));
         };
         if (auto done = sql::for_each_row((*results)[attempts], add); !done) return std::move(done).error();
         return listed;

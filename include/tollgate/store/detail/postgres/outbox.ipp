@@ -16,8 +16,8 @@
 
 namespace tollgate::inline v0::postgres::detail {
 
-/// Makes the oldest deliveries due that `enable_hook` has left held, at most `changed_rows_max` of one hook. Any of these hooks, so that
-/// none that fails stops the others. False if the hosts of all of them are locked.
+/// Makes the oldest deliveries due that a `hook_enabling` has left held, at most `changed_rows_max` of one hook: any of these hooks, so
+/// that none that fails stops the others. False if the hosts of all of them are locked.
 inline result<bool> release_held(postgres_database& on, instant now) {
     auto request = on.make_batch();
     request.add(

@@ -23,8 +23,8 @@ TOLLGATE_DECL result<std::vector<listed_delivery>> sqlite_store::deliveries_of(c
                                                                                const delivery_query& query) noexcept {
     constexpr auto any = (std::numeric_limits<std::int64_t>::max)();
     return impl_->database.read([&](sqlite::database& on) -> result<std::vector<listed_delivery>> {
-        // Until all is read, so that it comes from one snapshot of the file. A disabled hook's waiting deliveries are listed as held, although
-        // not all of them are yet.
+        // Until all is read, so that it comes from one snapshot of the file. A disabled hook's waiting deliveries are listed as held,
+        // although not all of them are yet.
         auto rows = on.prepare(
             "SELECT listed.id, name, message_id, created_at, shown, attempts_made, "
             "CASE shown WHEN 'waiting' THEN coalesce(due_at, leased_until) END FROM ("

@@ -83,7 +83,8 @@ TOLLGATE_DECL result<bool> sqlite_store::impl::change_hook(const account_ref& ac
                 on.prepare("SELECT count(*) FROM tollgate_hooks WHERE service = ? AND account = ? AND event = ?",
                            account.service, account.account, fields.event));
             if (!others) return std::move(others).error();
-            if (static_cast<std::size_t>(others->value_or(0)) >= fields.hooks_per_event_max) return too_many_hooks(fields.hooks_per_event_max);
+            if (static_cast<std::size_t>(others->value_or(0)) >= fields.hooks_per_event_max)
+                return too_many_hooks(fields.hooks_per_event_max);
         }
         // Deliveries store the host of their lease, so those that wait need no change.
         return on
