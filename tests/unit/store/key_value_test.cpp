@@ -10,7 +10,9 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,28 +46,26 @@ public:
     static constexpr bool blocking = false;
 
     result<void> transact(key_value_work work) {
-        fail_all([&] { return database_.transact(work); });
-        return database_.transact(work);
+        return run([&] { return database_.transact(work); });
     }
     result<void> read(key_value_work work) {
-        fail_all([&] { return database_.read(work); });
-        return database_.read(work);
+        return run([&] { return database_.read(work); });
     }
 
 private:
     template <class Run>
-    void fail_all(Run run) {
+    result<void> run(Run once) {
         constexpr long operations_max = 200;  // of works that change many rows, the first ones suffice
-        for (long nth = 1; nth <= operations_max; ++nth) {
-            database_.fail_at(nth);
-            const auto done = run();
-            const bool has_failed = database_.has_failed();
-            database_.fail_at(0);
-            if (!has_failed) return;
+        const std::scoped_lock lock{mutex_};
+        for (long nth = 1;; ++nth) {
+            database_.fail_at(nth <= operations_max ? nth : 0);
+            auto done = once();
+            if (!database_.has_failed()) return done;
             if (done || done.error().kind != error_kind::unavailable) throw std::logic_error{"a failure was not reported"};
         }
     }
 
+    std::mutex mutex_;  // the operations of one work are counted
     failing_database database_;
 };
 

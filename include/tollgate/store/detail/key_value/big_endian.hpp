@@ -9,8 +9,8 @@
 
 namespace tollgate::inline v0::key_value_detail {
 
-/// Returns the number whose bytes are in big-endian order, or the number with these bytes: on all machines, numbers in keys and records have
-/// one form, and sort as the numbers do.
+/// Returns the number whose bytes are in big-endian order, or the number with these bytes: on all machines, numbers in keys and records
+/// have one form, and sort as the numbers do.
 template <std::unsigned_integral N>
 [[nodiscard]] constexpr N in_big_endian_order(N number) noexcept {
     if constexpr (std::endian::native == std::endian::big || sizeof(N) == 1) return number;

@@ -17,7 +17,9 @@ using personal_token_row = personal_token_record<std::string>;
 
 /// Returns false for a text that is too long to be a username.
 [[nodiscard]] inline bool is_username(std::string_view text) noexcept { return text.size() <= limits::token_username_bytes_max; }
-[[nodiscard]] inline key personal_token_key_of(std::string_view username) noexcept { return key{table::personal_tokens}.raw(username); }
+[[nodiscard]] inline key personal_token_key_of(std::string_view username) noexcept {
+    return key{table::personal_tokens}.raw(username);
+}
 
 inline void describe(const personal_token_record<std::string_view>& token, const digest&, std::optional<token_credential>& into) {
     into.emplace(token_credential{token.user, token.secret, scope_set::from_text(token.scopes), token.expires_at, std::nullopt,
@@ -29,7 +31,8 @@ inline void describe(const access_token_record<std::string_view>& token, const d
 }
 /// Looks up a credential: without a transaction and without a copy of its record, if the database can.
 template <class Record>
-[[nodiscard]] result<std::optional<token_credential>> look_up(const key_value_store_ref& database, const key& at, const digest& named) noexcept {
+[[nodiscard]] result<std::optional<token_credential>> look_up(const key_value_store_ref& database, const key& at,
+                                                              const digest& named) noexcept {
     std::optional<token_credential> found;
     const auto read_record = [&](std::string_view value) {
         Record token;
