@@ -31,7 +31,7 @@ inline void describe(const access_token_record<std::string_view>& token, const d
 }
 /// Looks up a credential: without a transaction and without a copy of its record, if the database can.
 template <class Record>
-[[nodiscard]] result<std::optional<token_credential>> look_up(const key_value_store_ref& database, const key& at,
+[[nodiscard]] result<std::optional<token_credential>> look_up(const bounded_store_ref& database, const key& at,
                                                               const digest& named) noexcept {
     std::optional<token_credential> found;
     const auto read_record = [&](std::string_view value) {
