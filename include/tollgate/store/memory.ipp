@@ -15,8 +15,8 @@ TOLLGATE_DECL memory_store::~memory_store() = default;
 TOLLGATE_DECL result<std::optional<token_credential>> memory_store::find_credential(const credential_key& named) noexcept {
     using namespace key_value_detail;
     result<std::optional<token_credential>> found{std::in_place};
-    database.read_one(key_of(named), [&](std::string_view value) {
-        if (!read_credential(value, named, *found)) found = internal_error("the store is damaged");  // impossible: the process wrote it
+    database.read_credential(key_of(named), [&](std::string_view value) {
+        if (!key_value_detail::read_credential(value, named, *found)) found = internal_error("the store is damaged");  // impossible: the process wrote it
     });
     return found;
 }

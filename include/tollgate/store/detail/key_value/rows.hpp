@@ -38,7 +38,10 @@ inline constexpr std::size_t all_rows = (std::numeric_limits<std::size_t>::max)(
 /// The rows of a transaction, as records. A failure is thrown as `failed`.
 class rows {
 public:
-    rows(key_value_transaction_ref transaction, const memory_settings* bounds) noexcept : transaction_{transaction}, bounds_{bounds} {}
+    rows(key_value_transaction_ref transaction, const memory_settings* bounds) : transaction_{transaction}, bounds_{bounds} {
+        buffer_.reserve(buffer_bytes);
+        encoded_.reserve(buffer_bytes);
+    }
 
     /// The bounds of the store; null if it has none.
     [[nodiscard]] const memory_settings* bounds() const noexcept { return bounds_; }
@@ -128,6 +131,8 @@ private:
         if (!done) throw failed{std::move(done).error()};
         if constexpr (!std::is_void_v<T>) return *std::move(done);
     }
+
+    static constexpr std::size_t buffer_bytes = 511;  // of nearly all records
 
     key_value_transaction_ref transaction_;
     const memory_settings* bounds_;

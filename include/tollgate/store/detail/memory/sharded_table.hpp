@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -73,17 +74,21 @@ public:
         return true;
     }
 
-    /// Returns true if there was such a row.
-    bool erase(const Key& key) noexcept {
+    /// Removes a row and returns it; empty if there is no such row.
+    std::optional<Row> extract(const Key& key) noexcept {
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
         const std::size_t at = in.find(key, hash);
-        if (at == none) return false;
+        if (at == none) return std::nullopt;
+        std::optional<Row> removed{std::move(in.places[at].held.row)};
         in.remove(at, hash_);
         --in.rows;
-        return true;
+        return removed;
     }
+
+    /// Returns true if there was such a row.
+    bool erase(const Key& key) noexcept { return extract(key).has_value(); }
 
 private:
     // With as many threads as a large machine has cores, two seldom use the same shard
