@@ -113,14 +113,17 @@ class decoder {
 public:
     explicit decoder(std::string_view in) noexcept : next_{in.data()}, end_{in.data() + in.size()} {}
 
-    void operator()(auto&... fields) { (get(fields), ...); }
+    [[gnu::always_inline]] void operator()(auto&... fields) { (get(fields), ...); }
 
+    /// Returns true if the bytes of a field were missing or invalid.
+    [[nodiscard]] bool is_damaged() const noexcept { return is_damaged_; }
     /// Returns true if every byte was read, and each was valid.
     [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && next_ == end_; }
 
 private:
-    std::string_view take(std::size_t bytes) noexcept {
-        if (static_cast<std::size_t>(end_ - next_) < bytes) {
+    // Inlined: a look-up of a credential mostly runs these.
+    [[gnu::always_inline]] std::string_view take(std::size_t bytes) noexcept {
+        if (static_cast<std::size_t>(end_ - next_) < bytes) [[unlikely]] {
             is_damaged_ = true;
             next_ = end_;  // so that nothing more is read
             return {};
@@ -128,33 +131,33 @@ private:
         return {std::exchange(next_, next_ + bytes), bytes};
     }
     template <std::unsigned_integral N>
-    N take_number() noexcept {
+    [[gnu::always_inline]] N take_number() noexcept {
         const std::string_view bytes = take(sizeof(N));
         return bytes.empty() ? N{0} : load_big_endian<N>(bytes.data());
     }
-    std::string_view take_text() noexcept { return take(take_number<std::uint32_t>()); }
+    [[gnu::always_inline]] std::string_view take_text() noexcept { return take(take_number<std::uint32_t>()); }
     /// Assigns a value that may not exist for these bytes.
     template <class T>
-    void assign(T& value, const std::optional<T>& read) noexcept {
+    [[gnu::always_inline]] void assign(T& value, const std::optional<T>& read) noexcept {
         if (read) value = *read;
         else is_damaged_ = true;
     }
 
-    void get(bool& value) noexcept {
+    [[gnu::always_inline]] void get(bool& value) noexcept {
         const auto byte = take_number<std::uint8_t>();
         is_damaged_ = is_damaged_ || byte > 1;
         value = byte == 1;
     }
     void get(std::uint32_t& value) noexcept { value = take_number<std::uint32_t>(); }
-    void get(std::uint64_t& value) noexcept { value = take_number<std::uint64_t>(); }
-    void get(std::int64_t& value) noexcept { value = static_cast<std::int64_t>(take_number<std::uint64_t>()); }
-    void get(instant& value) noexcept { value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>())); }
+    [[gnu::always_inline]] void get(std::uint64_t& value) noexcept { value = take_number<std::uint64_t>(); }
+    [[gnu::always_inline]] void get(std::int64_t& value) noexcept { value = static_cast<std::int64_t>(take_number<std::uint64_t>()); }
+    [[gnu::always_inline]] void get(instant& value) noexcept { value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>())); }
     void get(milliseconds& value) noexcept { value = milliseconds{static_cast<std::int64_t>(take_number<std::uint64_t>())}; }
-    void get(digest& value) noexcept { assign(value, digest::from(take(digest::size_bytes))); }
+    [[gnu::always_inline]] void get(digest& value) noexcept { assign(value, digest::from(take(digest::size_bytes))); }
     void get(std::string& value) { value = take_text(); }
-    void get(std::string_view& value) noexcept { value = take_text(); }
+    [[gnu::always_inline]] void get(std::string_view& value) noexcept { value = take_text(); }
     template <class Tag>
-    void get(id<Tag>& value) noexcept {
+    [[gnu::always_inline]] void get(id<Tag>& value) noexcept {
         assign(value, id<Tag>::from(static_cast<std::int64_t>(take_number<std::uint64_t>())));
     }
     template <class E>
@@ -170,7 +173,7 @@ private:
         assign(value, detail::inline_text<Capacity>::from(take_text()));
     }
     template <class T>
-    void get(std::optional<T>& value) {
+    [[gnu::always_inline]] void get(std::optional<T>& value) {
         bool has_value = false;
         get(has_value);
         if (!has_value) return value.reset();
@@ -212,6 +215,15 @@ template <record R>
     decoder read{bytes.substr(1)};
     R::fields(into, read);
     return read.has_read_all();
+}
+
+/// Reads the first fields of a record, and ignores what follows them. Returns false if they are damaged.
+template <class... Fields>
+[[nodiscard, gnu::always_inline]] inline bool decode_first(std::string_view bytes, Fields&... fields) {
+    if (bytes.empty() || bytes.front() != record_version) return false;
+    decoder read{bytes.substr(1)};
+    read(fields...);
+    return !read.is_damaged();
 }
 
 }  // namespace tollgate::key_value_detail

@@ -22,20 +22,35 @@ namespace tollgate::inline v0::key_value_detail {
     return personal_token_key_of(username.size() <= limits::token_username_bytes_max ? username : "");  // no stored username is empty
 }
 
-/// Reads the record of a credential. Returns false if it is damaged.
-[[nodiscard]] inline bool read_credential(std::string_view value, const credential_key& named, std::optional<token_credential>& into) {
-    if (const auto* const access = std::get_if<access_token_key>(&named)) {
-        access_token_record<std::string_view> token;
-        if (!decode(value, token)) return false;
-        into.emplace(token.user, access->token_digest, scope_set::from_text(token.scopes), token.expires_at, token.application,
-                     token.last_used_at, std::nullopt, std::nullopt, to_resources(token.resources));
-    } else {
-        personal_token_record<std::string_view> token;
-        if (!decode(value, token)) return false;
-        into.emplace(token.user, token.secret, scope_set::from_text(token.scopes), token.expires_at, std::nullopt, token.last_used_at,
-                     std::nullopt, token.id);
-    }
+/// Scopes in a record. Converted, they are constructed in the credential itself.
+struct stored_scopes {
+    std::string_view text;
+
+    operator scope_set() const noexcept { return scope_set::from_text(text); }
+};
+
+/// Each reads what a look-up needs of the record of a credential. Returns false if it is damaged.
+[[nodiscard]] inline bool read_personal_token(std::string_view value, std::optional<token_credential>& into) noexcept {
+    user_id user{1};
+    token_id id{1};
+    digest secret;
+    std::optional<instant> expires_at, last_used_at;
+    stored_scopes scopes;
+    if (!decode_first(value, user, id, secret, expires_at, last_used_at, scopes.text)) return false;
+    into.emplace(user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id);
     return true;
+}
+[[nodiscard]] inline bool read_access_token(std::string_view value, const digest& named, std::optional<token_credential>& into) noexcept {
+    access_token_record<std::string_view> token;
+    if (!decode(value, token)) return false;
+    into.emplace(token.user, named, stored_scopes{token.scopes}, token.expires_at, token.application, token.last_used_at, std::nullopt,
+                 std::nullopt, to_resources(token.resources));
+    return true;
+}
+[[nodiscard]] inline bool read_credential(std::string_view value, const credential_key& named,
+                                          std::optional<token_credential>& into) noexcept {
+    const auto* const access = std::get_if<access_token_key>(&named);
+    return access != nullptr ? read_access_token(value, access->token_digest, into) : read_personal_token(value, into);
 }
 
 }  // namespace tollgate::key_value_detail

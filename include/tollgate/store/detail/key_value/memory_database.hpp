@@ -3,7 +3,6 @@
 #define TOLLGATE_STORE_DETAIL_KEY_VALUE_MEMORY_DATABASE_HPP
 
 #include <tollgate/base/config.hpp>
-#include <tollgate/base/detail/inline_text.hpp>
 #include <tollgate/base/detail/keyed_hash.hpp>
 #include <tollgate/base/digest.hpp>
 #include <tollgate/base/limits.hpp>
@@ -11,6 +10,7 @@
 #include <tollgate/contract/key_value_store.hpp>
 #include <tollgate/store/detail/key_value/big_endian.hpp>
 #include <tollgate/store/detail/key_value/keys.hpp>
+#include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/memory/sharded_table.hpp>
 
 #include <array>
@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
 #include <shared_mutex>
@@ -105,7 +106,8 @@ private:
     char* all_;  // the key, if it is long
 };
 struct row_key_hash {
-    [[nodiscard]] std::size_t operator()(const row_key& key) const noexcept { return hash(key.view()); }
+    /// Not noexcept: with such a hash, libstdc++ would not keep the hashes of the rows.
+    [[nodiscard]] std::size_t operator()(const row_key& key) const { return hash(key.view()); }
 
     detail::keyed_hash hash{};
 };
@@ -158,16 +160,18 @@ private:
 ///
 /// Thread rule: any thread. One transaction at a time changes rows.
 class memory_database {
-    using credential_key = detail::inline_text<1 + digest::size_bytes>;  // a table and a digest or a username
-    using credential_value = stored_bytes<152>;                          // an entry takes three cache lines
-    using credential_table = memory::sharded_table<credential_key, credential_value>;
+    using credential_value = stored_bytes<152>;  // an entry takes three cache lines
+    using personal_token_table = memory::sharded_table<token_username, credential_value>;
+    using access_token_table = memory::sharded_table<digest, credential_value>;
     using row_value = stored_bytes<20>;  // a number, or a record of two
     using hashed_rows = undoable_map<std::unordered_map<row_key, row_value, row_key_hash>>;
     using ordered_rows = undoable_map<std::map<row_key, row_value>>;
 
+    [[nodiscard]] static bool is_personal_token(std::string_view key) noexcept { return is_of(table::personal_tokens, key); }
     [[nodiscard]] static bool is_credential(std::string_view key) noexcept {
-        return key.front() == static_cast<char>(table::personal_tokens) || key.front() == static_cast<char>(table::access_tokens);
+        return is_personal_token(key) || is_of(table::access_tokens, key);
     }
+    [[nodiscard]] static bool is_of(table named, std::string_view key) noexcept { return key.front() == static_cast<char>(named); }
     [[nodiscard]] static bool is_hashed(std::string_view key) noexcept { return key.front() < 'a'; }
 
     class transaction {
@@ -198,7 +202,7 @@ class memory_database {
         memory_database& database_;
         std::uint32_t changed_ = 0;  // a bit for each map
         /// Changes of credentials, which are made last: a look-up must not see what is not committed. Empty: erased.
-        std::map<credential_key, std::optional<std::string>> credentials_;
+        std::map<std::string, std::optional<std::string>, std::less<>> credentials_;
     };
 
 public:
@@ -206,23 +210,18 @@ public:
 
     TOLLGATE_DECL result<void> transact(key_value_work work);
     TOLLGATE_DECL result<void> read(key_value_work work);
-    /// Calls `read(value)` with the committed record of a credential, of which there is no other change meanwhile. Returns false if there
-    /// is none.
-    template <class Read>
-    bool read_credential(std::string_view key, Read&& read) const {
-        return credentials_.with(key, [&](const credential_value* found) {
-            if (found != nullptr) read(found->view());
-            return found != nullptr;
-        });
-    }
+    /// The committed records of credentials.
+    [[nodiscard]] const personal_token_table& personal_tokens() const noexcept { return personal_tokens_; }
+    [[nodiscard]] const access_token_table& access_tokens() const noexcept { return access_tokens_; }
 
 private:
     [[nodiscard]] static std::size_t index(std::string_view key) noexcept { return static_cast<std::size_t>(key.front() - 'a'); }
     /// Sets or removes a credential. Returns what it was before. Throws std::bad_alloc without effect, unless it takes back another call.
-    TOLLGATE_DECL std::optional<credential_value> exchange(const credential_key& key, std::optional<credential_value> value);
+    TOLLGATE_DECL std::optional<credential_value> exchange(std::string_view key, std::optional<credential_value> value);
 
     mutable std::shared_mutex mutex_;  // shared for reading; not needed for credentials
-    credential_table credentials_;
+    personal_token_table personal_tokens_;
+    access_token_table access_tokens_;
     hashed_rows hashed_;
     std::array<ordered_rows, 'z' - 'a' + 1> ordered_;
 };

@@ -18,23 +18,24 @@ TOLLGATE_DECL result<bool> memory_database::transaction::get(std::string_view ke
     };
     if (!is_hashed(key)) return find_in(ordered(key).rows());
     if (!is_credential(key)) return find_in(database_.hashed_.rows());
-    if (!credentials_.empty())
-        if (const auto changed = credentials_.find(*credential_key::from(key)); changed != credentials_.end())
-            return changed->second && (value = *changed->second, true);
-    return database_.read_credential(key, [&](std::string_view found) { value = found; });
+    if (const auto changed = credentials_.find(key); changed != credentials_.end())
+        return changed->second && (value = *changed->second, true);
+    const auto copy = [&](const credential_value* found) { return found != nullptr && (value = found->view(), true); };
+    const std::string_view name = key.substr(1);
+    return is_personal_token(key) ? database_.personal_tokens_.with(name, copy) : database_.access_tokens_.with(last_digest(name), copy);
 }
 
 TOLLGATE_DECL result<void> memory_database::transaction::put(std::string_view key, std::string_view value) {
     if (!is_hashed(key)) changed(key).put(key, value);
     else if (!is_credential(key)) database_.hashed_.put(key, value);
-    else credentials_.insert_or_assign(*credential_key::from(key), std::string{value});
+    else credentials_.insert_or_assign(std::string{key}, std::string{value});
     return {};
 }
 
 TOLLGATE_DECL result<void> memory_database::transaction::erase(std::string_view key) {
     if (!is_hashed(key)) changed(key).erase(key);
     else if (!is_credential(key)) database_.hashed_.erase(key);
-    else credentials_.insert_or_assign(*credential_key::from(key), std::nullopt);
+    else credentials_.insert_or_assign(std::string{key}, std::nullopt);
     return {};
 }
 
@@ -50,13 +51,13 @@ TOLLGATE_DECL result<void> memory_database::transaction::scan(std::string_view f
 }
 
 TOLLGATE_DECL void memory_database::transaction::commit() {
-    std::vector<std::pair<const credential_key*, std::optional<credential_value>>> before;
+    std::vector<std::pair<std::string_view, std::optional<credential_value>>> before;
     before.reserve(credentials_.size());
     try {
         for (const auto& [key, value] : credentials_)
-            before.emplace_back(&key, database_.exchange(key, value ? std::optional{credential_value{*value}} : std::nullopt));
+            before.emplace_back(key, database_.exchange(key, value ? std::optional{credential_value{*value}} : std::nullopt));
     } catch (...) {
-        for (; !before.empty(); before.pop_back()) database_.exchange(*before.back().first, std::move(before.back().second));
+        for (; !before.empty(); before.pop_back()) database_.exchange(before.back().first, std::move(before.back().second));
         throw;
     }
     end_changed([](auto& rows) { rows.commit(); });
@@ -66,12 +67,17 @@ TOLLGATE_DECL void memory_database::transaction::undo() noexcept {
     end_changed([](auto& rows) { rows.undo(); });
 }
 
-TOLLGATE_DECL std::optional<memory_database::credential_value> memory_database::exchange(const credential_key& key,
+TOLLGATE_DECL std::optional<memory_database::credential_value> memory_database::exchange(std::string_view key,
                                                                                          std::optional<credential_value> value) {
-    if (!value) return credentials_.extract(key);
-    if (credentials_.change(key, [&](credential_value& held) { std::swap(held, *value); })) return value;
-    credentials_.insert(key, *std::move(value));
-    return std::nullopt;
+    const auto exchange_in = [&](auto& credentials, const auto& name) -> std::optional<credential_value> {
+        if (!value) return credentials.extract(name);
+        if (credentials.change(name, [&](credential_value& held) { std::swap(held, *value); })) return std::move(value);
+        credentials.insert(name, *std::move(value));
+        return std::nullopt;
+    };
+    const std::string_view name = key.substr(1);
+    if (is_personal_token(key)) return exchange_in(personal_tokens_, token_username::from(name).value_or(token_username{}));
+    return exchange_in(access_tokens_, last_digest(name));
 }
 
 TOLLGATE_DECL result<void> memory_database::transact(key_value_work work) {

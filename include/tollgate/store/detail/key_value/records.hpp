@@ -25,7 +25,8 @@
 
 namespace tollgate::inline v0::key_value_detail {
 
-/// A personal token. `Text` is std::string_view in a look-up, which copies nothing, and std::string where the record is changed.
+/// A personal token. The fields that a look-up needs come first. `Text` is std::string where the record is changed, otherwise
+/// std::string_view, which copies nothing.
 template <class Text>
 struct personal_token_record {
     user_id user{1};
@@ -280,7 +281,7 @@ struct session_record {
 
 /// The resources in a record, which holds nothing but what `text` wrote.
 [[nodiscard]] inline resource_set to_resources(std::string_view text) noexcept {
-    return resource_set::parse(text).value_or(resource_set{});
+    return text.empty() ? resource_set{} : resource_set::parse(text).value_or(resource_set{});
 }
 
 }  // namespace tollgate::key_value_detail

@@ -26,10 +26,10 @@ struct failed {
     error reason;
 };
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void throw_damaged(std::string_view key) {
-    throw failed{internal_error("the store is damaged: a record of the table " + std::string{key.substr(0, 1)} +
-                                " is missing, is truncated, or has another version")};
+[[nodiscard, gnu::noinline, gnu::cold]] inline error damaged(char table) {
+    return internal_error(std::string{"the store is damaged: a record of the table "} + table + " is missing, is truncated, or has another version");
 }
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_damaged(std::string_view key) { throw failed{damaged(key.front())}; }
 
 /// Rows that a step of unbounded work changes in one transaction: some milliseconds, and few enough for every database.
 inline constexpr std::size_t step_rows_max = 500;

@@ -13,7 +13,6 @@ namespace tollgate::inline v0 {
 
 namespace key_value_detail {
 
-using personal_token_row = personal_token_record<std::string>;
 
 using personal_token_row = personal_token_record<std::string>;
 
