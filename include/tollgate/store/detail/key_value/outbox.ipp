@@ -226,7 +226,8 @@ TOLLGATE_DECL result<std::size_t> record_store::append_event(const event& report
             return unavailable("The memory store's outbox holds " + std::to_string(all.bounds()->outbox_bytes_max) +
                                " bytes, the maximum (memory_settings::outbox_bytes_max).");
         std::size_t due = 0;
-        for (const hook_id each : to) due += add_delivery(all, each, named, reported, seed, now) ? 1 : 0;
+        for (const hook_id each : to)
+            if (add_delivery(all, each, named, reported, seed, now)) ++due;
         all.put(event_key(named), event_record{due, reported.account.service, reported.account.account, reported.at, reported.name,
                                                reported.data});
         if (to.size() > 1) all.put(key{table::event_counts}.bytes(named), number_value{to.size()});
