@@ -20,8 +20,8 @@ struct rows_in_memory {
 
 }  // namespace key_value_detail
 
-/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere: a `record_store` whose rows are in a hash table
-/// and a map. No data survives the process.
+/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere: a `record_store` whose rows are in hash
+/// tables and maps. No data survives the process.
 ///
 /// Thread rule: any thread. No call blocks. Looking up a credential does not allocate, and waits for no other verb.
 class memory_store : key_value_detail::rows_in_memory, public record_store {

@@ -55,8 +55,8 @@ inline constexpr bounded_table bounded_sessions{table::sessions, "sessions", "se
     if (all.bounds() == nullptr) return std::nullopt;
     const std::size_t rows_max = all.bounds()->*in.rows_max;
     const auto is_full = [&](std::size_t bound, std::string_view of_user, std::string_view share) {
-        return unavailable(detail::concat({"The memory store holds ", std::to_string(bound), " ", in.rows, of_user, ", the maximum (", share,
-                                           "memory_settings::", in.setting, ")."}));
+        return unavailable(detail::concat({"The memory store holds ", std::to_string(bound), " ", in.rows, of_user, ", the maximum (",
+                                           share, "memory_settings::", in.setting, ")."}));
     };
     if (all.number(count_key(in.of)) >= rows_max) return is_full(rows_max, "", "");
     const std::size_t share = (std::max)(rows_max / share_divisor, std::size_t{1});

@@ -151,7 +151,9 @@ private:
     void get(std::uint32_t& value) noexcept { value = take_number<std::uint32_t>(); }
     [[gnu::always_inline]] void get(std::uint64_t& value) noexcept { value = take_number<std::uint64_t>(); }
     [[gnu::always_inline]] void get(std::int64_t& value) noexcept { value = static_cast<std::int64_t>(take_number<std::uint64_t>()); }
-    [[gnu::always_inline]] void get(instant& value) noexcept { value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>())); }
+    [[gnu::always_inline]] void get(instant& value) noexcept {
+        value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>()));
+    }
     void get(milliseconds& value) noexcept { value = milliseconds{static_cast<std::int64_t>(take_number<std::uint64_t>())}; }
     [[gnu::always_inline]] void get(digest& value) noexcept { assign(value, digest::from(take(digest::size_bytes))); }
     void get(std::string& value) { value = take_text(); }

@@ -261,7 +261,8 @@ inline std::size_t remove_before(rows& all, table listed, instant before, std::s
 }
 inline std::size_t sweep_deliveries(rows& all, instant ended_before, std::size_t rows_max) {
     std::size_t swept = remove_of_deleted_hooks(all, rows_max);
-    for (const table each : {table::ended_deliveries, table::held_by_time}) swept += remove_before(all, each, ended_before, rows_max - swept);
+    for (const table each : {table::ended_deliveries, table::held_by_time})
+        swept += remove_before(all, each, ended_before, rows_max - swept);
     return swept;
 }
 

@@ -30,7 +30,7 @@ namespace key_value_detail {
 
 [[nodiscard]] inline std::vector<attempt> attempts_of(rows& all, delivery_id made_for, std::size_t attempts_max) {
     std::vector<attempt> found;
-    attempt_record record;
+    attempt_record<std::string> record;
     const key listed = key{table::attempts}.id(made_for);
     all.scan(listed, attempts_max, [&](std::string_view at, std::string_view value) {
         if (!decode(value, record)) throw_damaged(at);

@@ -81,7 +81,6 @@ public:
 
     [[nodiscard]] std::string_view view() const noexcept { return {is_long() ? all_ : first_.data(), size_}; }
 
-    friend bool operator==(const row_key& a, const row_key& b) noexcept { return a.view() == b.view(); }
     /// Precondition: both are of the same table.
     friend bool operator<(const row_key& a, const row_key& b) noexcept {
         const std::uint64_t x = a.word(0), y = b.word(0);
@@ -105,11 +104,22 @@ private:
     std::uint8_t size_;
     char* all_;  // the key, if it is long
 };
+/// The hash and the equality of a hash table that is also asked for the bytes of a key.
 struct row_key_hash {
-    /// Not noexcept: with such a hash, libstdc++ would not keep the hashes of the rows.
+    using is_transparent = void;
+
+    // Not noexcept: with such a hash, libstdc++ would not keep the hashes of the rows.
     [[nodiscard]] std::size_t operator()(const row_key& key) const { return hash(key.view()); }
+    [[nodiscard]] std::size_t operator()(std::string_view key) const { return hash(key); }
 
     detail::keyed_hash hash{};
+};
+struct row_key_equality {
+    using is_transparent = void;
+
+    [[nodiscard]] bool operator()(const row_key& a, const row_key& b) const noexcept { return a.view() == b.view(); }
+    [[nodiscard]] bool operator()(std::string_view a, const row_key& b) const noexcept { return a == b.view(); }
+    [[nodiscard]] bool operator()(const row_key& a, std::string_view b) const noexcept { return a.view() == b; }
 };
 
 /// A map whose changes can be undone.
@@ -117,6 +127,7 @@ template <class Map>
 class undoable_map {
 public:
     [[nodiscard]] const Map& rows() const noexcept { return rows_; }
+    [[nodiscard]] auto find(std::string_view key) const { return find_in(rows_, key); }
 
     void put(std::string_view key, std::string_view value) {
         if (undo_.size() == undo_.capacity()) undo_.reserve(2 * undo_.size() + 16);  // so that what was changed can be undone
@@ -128,7 +139,7 @@ public:
     }
     void erase(std::string_view key) {
         if (undo_.size() == undo_.capacity()) undo_.reserve(2 * undo_.size() + 16);
-        if (const auto at = rows_.find(row_key{key}); at != rows_.end()) undo_.push_back({.erased = rows_.extract(at)});
+        if (const auto at = find_in(rows_, key); at != rows_.end()) undo_.push_back({.erased = rows_.extract(at)});
     }
     void commit() noexcept { undo_.clear(); }
     /// Takes back what was changed since the last `commit`. It allocates nothing: no hash table shrinks.
@@ -143,6 +154,11 @@ public:
 
 private:
     using row_value = typename Map::mapped_type;
+
+    [[nodiscard]] static auto find_in(auto& rows, std::string_view key) {
+        if constexpr (requires { rows.find(key); }) return rows.find(key);
+        else return rows.find(row_key{key});
+    }
 
     struct step {
         typename Map::value_type* row = nullptr;  // that was added or changed
@@ -164,7 +180,7 @@ class memory_database {
     using personal_token_table = memory::sharded_table<token_username, credential_value>;
     using access_token_table = memory::sharded_table<digest, credential_value>;
     using row_value = stored_bytes<20>;  // a number, or a record of two
-    using hashed_rows = undoable_map<std::unordered_map<row_key, row_value, row_key_hash>>;
+    using hashed_rows = undoable_map<std::unordered_map<row_key, row_value, row_key_hash, row_key_equality>>;
     using ordered_rows = undoable_map<std::map<row_key, row_value>>;
 
     [[nodiscard]] static bool is_personal_token(std::string_view key) noexcept { return is_of(table::personal_tokens, key); }

@@ -11,13 +11,13 @@ namespace tollgate::inline v0::key_value_detail {
 
 TOLLGATE_DECL result<bool> memory_database::transaction::get(std::string_view key, std::string& value) const {
     const auto find_in = [&](const auto& rows) {
-        const auto found = rows.find(row_key{key});
-        if (found == rows.end()) return false;
+        const auto found = rows.find(key);
+        if (found == rows.rows().end()) return false;
         value = found->second.view();
         return true;
     };
-    if (!is_hashed(key)) return find_in(ordered(key).rows());
-    if (!is_credential(key)) return find_in(database_.hashed_.rows());
+    if (!is_hashed(key)) return find_in(ordered(key));
+    if (!is_credential(key)) return find_in(database_.hashed_);
     if (const auto changed = credentials_.find(key); changed != credentials_.end())
         return changed->second && (value = *changed->second, true);
     const auto copy = [&](const credential_value* found) { return found != nullptr && (value = found->view(), true); };

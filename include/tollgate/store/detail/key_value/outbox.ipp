@@ -29,7 +29,8 @@ namespace key_value_detail {
                                                           std::uint64_t event_bytes) {
     if (all.bounds() == nullptr) return std::nullopt;
     std::uint64_t of_account = to.size() * unsent_bytes(event_bytes);
-    for (const hook_id each : all.ids<hook_id>(hooks_of_account(account))) of_account += all.existing<unsent_record>(unsent_key(each)).bytes;
+    for (const hook_id each : all.ids<hook_id>(hooks_of_account(account)))
+        of_account += all.existing<unsent_record>(unsent_key(each)).bytes;
     if (of_account > outbox_share(all)) return share_is_used(all, "to webhooks of one account");
     for (const hook_id each : to)
         if (host_has_share(all, each, event_bytes)) return std::nullopt;
@@ -37,8 +38,8 @@ namespace key_value_detail {
 }
 
 /// Adds a delivery. Returns true if it is due; if its host has used its share, it is given up at once.
-[[nodiscard]] inline bool add_delivery(rows& all, hook_id to, const digest& event, const tollgate::event& reported, const message_seed& seed,
-                                       instant now) {
+[[nodiscard]] inline bool add_delivery(rows& all, hook_id to, const digest& event, const tollgate::event& reported,
+                                       const message_seed& seed, instant now) {
     const auto id = delivery_id_of(to, all.add(key{table::last_deliveries}.id(to), 1));
     if (!id) throw failed{unavailable("the webhook " + std::to_string(to.value()) + " has had 2^32 deliveries, or its id is above 2^31")};
     const bool is_due = host_has_share(all, to, reported.data.size());
@@ -151,7 +152,7 @@ inline void lease_for(rows& all, const lease_request& request, const lease_time&
 /// Records an attempt in place of the oldest one that is kept.
 inline void record_attempt(rows& all, stored_delivery& made_for, const attempt& made, bool has_room) {
     const std::uint64_t number = ++made_for.record.last_attempt;
-    attempt_record added{made.at, made.duration, made.end, made.cause, made.status, {}, {}};
+    attempt_record<std::string_view> added{made.at, made.duration, made.end, made.cause, made.status, {}, {}};
     if (has_room) {  // otherwise, the attempt matters more than its texts
         added.response = made.response;
         added.request = made.request;
@@ -160,7 +161,7 @@ inline void record_attempt(rows& all, stored_delivery& made_for, const attempt& 
     all.put(attempt_key(made_for.id, number), added);
     if (number > limits::attempts_per_delivery_max) {
         const key oldest = attempt_key(made_for.id, number - limits::attempts_per_delivery_max);
-        bytes -= bytes_of(all.existing<attempt_record>(oldest));
+        bytes -= bytes_of(all.existing<attempt_record<std::string>>(oldest));
         all.erase(oldest);
     }
     made_for.record.attempts_bytes += static_cast<std::uint64_t>(bytes);
@@ -299,7 +300,8 @@ TOLLGATE_DECL result<std::vector<due_delivery>> record_store::lease(std::span<co
     });
     if (!leased) return leased;
     return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
-        sql::decrypt_all(hook_secret_keys_.value_or(secret_keys{}), *leased);
+        const secret_keys none;
+        sql::decrypt_all(hook_secret_keys_ ? std::as_const(*hook_secret_keys_) : none, *leased);
         return std::move(leased);
     });
 }

@@ -22,7 +22,8 @@ inline constexpr std::size_t event_row_bytes = 256;
 inline constexpr std::size_t delivery_row_bytes = 768;
 inline constexpr std::size_t attempt_row_bytes = 192;
 
-[[nodiscard]] inline std::int64_t bytes_of(const attempt_record& made) noexcept {
+template <class Text>
+[[nodiscard]] std::int64_t bytes_of(const attempt_record<Text>& made) noexcept {
     return static_cast<std::int64_t>(attempt_row_bytes + made.response.size() + made.request.size());
 }
 /// The bytes of a delivery that has not ended. Its event counts for each of its deliveries, because any of them may be the last one that

@@ -136,13 +136,15 @@ struct outbox_delivery_record {
     }
 };
 
+/// An attempt; `Text` as above.
+template <class Text>
 struct attempt_record {
     instant at{};
     milliseconds duration{};
     attempt_end end = attempt_end::answered;
     attempt_cause cause = attempt_cause::none;
     std::uint64_t status = 0;
-    std::string response{}, request{};
+    Text response{}, request{};
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {

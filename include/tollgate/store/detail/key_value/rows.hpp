@@ -27,7 +27,8 @@ struct failed {
 };
 
 [[nodiscard, gnu::noinline, gnu::cold]] inline error damaged(char table) {
-    return internal_error(std::string{"the store is damaged: a record of the table "} + table + " is missing, is truncated, or has another version");
+    return internal_error(std::string{"the store is damaged: a record of the table "} + table +
+                          " is missing, is truncated, or has another version");
 }
 [[noreturn, gnu::noinline, gnu::cold]] inline void throw_damaged(std::string_view key) { throw failed{damaged(key.front())}; }
 
@@ -40,7 +41,6 @@ class rows {
 public:
     rows(key_value_transaction_ref transaction, const memory_settings* bounds) : transaction_{transaction}, bounds_{bounds} {
         buffer_.reserve(buffer_bytes);
-        encoded_.reserve(buffer_bytes);
     }
 
     /// The bounds of the store; null if it has none.
@@ -68,8 +68,8 @@ public:
 
     template <record R>
     void put(const key& at, const R& value) {
-        encode(value, encoded_);
-        put(at, std::string_view{encoded_});
+        encode(value, buffer_);
+        put(at, std::string_view{buffer_});
     }
     void put(const key& at, std::string_view value) { checked(transaction_.put(at, value)); }
     void erase(const key& at) { checked(transaction_.erase(at)); }
@@ -136,13 +136,14 @@ private:
 
     key_value_transaction_ref transaction_;
     const memory_settings* bounds_;
-    std::string buffer_, encoded_;  // used again
+    std::string buffer_;  // of the record that is read or written; its memory is used again
 };
 
 /// Runs the work of a verb, `work(rows&)`, in a transaction that `begin` begins. Returns what the last run of the work returned, or an
 /// error.
 template <class Begin, class Work>
-[[nodiscard]] auto run(Begin begin, const memory_settings* bounds, Work& work) noexcept -> detail::as_result<std::invoke_result_t<Work&, rows&>> {
+[[nodiscard]] auto run(Begin begin, const memory_settings* bounds, Work& work) noexcept
+    -> detail::as_result<std::invoke_result_t<Work&, rows&>> {
     using done = detail::as_result<std::invoke_result_t<Work&, rows&>>;
     return detail::without_exceptions([&]() -> done {
         std::optional<done> outcome;
