@@ -103,7 +103,7 @@ TEST_CASE("a value that does not exist is refused") {
         bytes[place] = value;
         return decode(bytes, written);
     };
-    const attempt_record attempt{noon, milliseconds{15}, attempt_end::answered, attempt_cause::none, 200, "", ""};
+    const attempt_record<std::string> attempt{noon, milliseconds{15}, attempt_end::answered, attempt_cause::none, 200, "", ""};
     constexpr std::size_t end_place = 17, cause_place = 18;
     CHECK(is_read(attempt, end_place, static_cast<char>(attempt_end::bad_response)));
     CHECK_FALSE(is_read(attempt, end_place, static_cast<char>(attempt_end::bad_response) + 1));

@@ -42,11 +42,12 @@ TOLLGATE_DECL result<void> memory_database::transaction::erase(std::string_view 
 TOLLGATE_DECL result<void> memory_database::transaction::scan(std::string_view first, std::string_view end, std::size_t rows_max,
                                                               key_value_visitor visit) const {
     const auto& rows = ordered(first).rows();
-    auto row = rows.lower_bound(row_key{first});
-    // A record store scans the rows of one table, up to the next one at most.
-    const auto last = end.front() == first.front() ? rows.lower_bound(row_key{end}) : rows.end();
-    for (; row != last && rows_max-- != 0; ++row)
+    const row_key last{end};
+    const bool is_until_next_table = end.front() != first.front();  // a record store scans no more than one table
+    for (auto row = rows.lower_bound(row_key{first}); row != rows.end() && rows_max-- != 0; ++row) {
+        if (!is_until_next_table && !(row->first < last)) break;
         if (!visit(row->first.view(), row->second.view())) break;
+    }
     return {};
 }
 
