@@ -10,8 +10,10 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <string>
+#include <thread>
 #include <type_traits>
 
 using namespace tollgate;
@@ -29,6 +31,36 @@ message_seed next_seed() {
 
 TEST_CASE("the memory store passes the store suite") {
     tollgate_test::run_store_suite([] { return memory_store{}; });
+}
+
+TEST_CASE("a look-up in a memory store never fails while other threads change the credential") {
+    memory_store store;
+    const auto personal = sample_personal_token("tgu_a");
+    const auto access = sample_access_token(1);
+    std::atomic<bool> is_changing = true;
+    std::atomic<int> found = 0, missing = 0, failed = 0;
+    const auto look_up = [&](const credential_key& named) {
+        const auto credential = store.find_credential(named);
+        ++(!credential ? failed : *credential ? found : missing);
+    };
+    std::thread reader{[&] {
+        while (is_changing) {
+            look_up(personal_token_key{"tgu_a"});
+            look_up(access_token_key{access.token_digest});
+        }
+    }};
+    for (int i = 0; i < 200 || found == 0 || missing == 0; ++i) {
+        const auto id = value_of(store.create_personal_token(personal, tokens_max));
+        value_of(store.create_access_token(access));
+        value_of(store.record_use(personal_token_key{"tgu_a"}, noon, "192.0.2.0/24"));
+        std::this_thread::yield();
+        CHECK(value_of(store.revoke(personal_token_revocation{id})));
+        CHECK(value_of(store.revoke(oauth_token_revocation{access.token_digest})));
+        std::this_thread::yield();
+    }
+    is_changing = false;
+    reader.join();
+    CHECK(failed == 0);
 }
 
 TEST_CASE("the memory store of tokens passes the store suite") {
