@@ -115,8 +115,6 @@ public:
 
     [[gnu::always_inline]] void operator()(auto&... fields) { (get(fields), ...); }
 
-    /// Returns true if the bytes of a field were missing or invalid.
-    [[nodiscard]] bool is_damaged() const noexcept { return is_damaged_; }
     /// Returns true if every byte was read, and each was valid.
     [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && next_ == end_; }
 
@@ -217,15 +215,6 @@ template <record R>
     decoder read{bytes.substr(1)};
     R::fields(into, read);
     return read.has_read_all();
-}
-
-/// Reads the first fields of a record, and ignores what follows them. Returns false if they are damaged.
-template <class... Fields>
-[[nodiscard, gnu::always_inline]] inline bool decode_first(std::string_view bytes, Fields&... fields) {
-    if (bytes.empty() || bytes.front() != record_version) return false;
-    decoder read{bytes.substr(1)};
-    read(fields...);
-    return !read.is_damaged();
 }
 
 }  // namespace tollgate::key_value_detail

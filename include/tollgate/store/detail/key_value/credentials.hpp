@@ -29,15 +29,12 @@ struct stored_scopes {
     operator scope_set() const noexcept { return scope_set::from_text(text); }
 };
 
-/// Each reads what a look-up needs of the record of a credential. Returns false if it is damaged.
+/// Each reads the record of a credential. Returns false if it is damaged.
 [[nodiscard]] inline bool read_personal_token(std::string_view value, std::optional<token_credential>& into) noexcept {
-    user_id user{1};
-    token_id id{1};
-    digest secret;
-    std::optional<instant> expires_at, last_used_at;
-    stored_scopes scopes;
-    if (!decode_first(value, user, id, secret, expires_at, last_used_at, scopes.text)) return false;
-    into.emplace(user, secret, scopes, expires_at, std::nullopt, last_used_at, std::nullopt, id);
+    personal_token_record<std::string_view> token;
+    if (!decode(value, token)) return false;
+    into.emplace(token.user, token.secret, stored_scopes{token.scopes}, token.expires_at, std::nullopt, token.last_used_at, std::nullopt,
+                 token.id);
     return true;
 }
 [[nodiscard]] inline bool read_access_token(std::string_view value, const digest& named, std::optional<token_credential>& into) noexcept {

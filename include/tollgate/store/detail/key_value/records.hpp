@@ -25,8 +25,7 @@
 
 namespace tollgate::inline v0::key_value_detail {
 
-/// A personal token. The fields that a look-up needs come first. `Text` is std::string where the record is changed, otherwise
-/// std::string_view, which copies nothing.
+/// A personal token. `Text` is std::string_view in a look-up, which copies nothing, and std::string where the record is changed.
 template <class Text>
 struct personal_token_record {
     user_id user{1};
