@@ -26,9 +26,6 @@ struct rows_in_memory {
 /// Thread rule: any thread. No call blocks. Looking up a credential does not allocate, and waits for no other verb.
 class memory_store : key_value_detail::rows_in_memory, public record_store {
 public:
-    /// No call blocks.
-    static constexpr bool blocking = false;
-
     /// Constructs an empty store.
     TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
     TOLLGATE_DECL ~memory_store();

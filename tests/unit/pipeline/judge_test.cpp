@@ -44,7 +44,7 @@ struct call_counts {
 
 /// A store that blocks and has a cache, which can be emptied.
 struct caching_store : memory_store {
-    static constexpr bool blocking = true;
+    [[nodiscard]] bool may_block() const noexcept { return true; }
 
     call_counts* counts = nullptr;
     bool is_cached = true;
@@ -93,7 +93,7 @@ static_assert(credential_cache<caching_store> && use_recorder<caching_store>);
 
 /// A store that blocks and has no cache.
 struct blocking_store : memory_store {
-    static constexpr bool blocking = true;
+    [[nodiscard]] bool may_block() const noexcept { return true; }
 };
 static_assert(!credential_cache<blocking_store>);
 

@@ -28,7 +28,7 @@ struct item_code {
 };
 
 struct slow_store : memory_store {
-    static constexpr bool blocking = true;
+    [[nodiscard]] bool may_block() const noexcept { return true; }
 };
 
 struct hooks_reader {
