@@ -15,6 +15,7 @@
 
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -38,7 +39,10 @@ class stored_bytes {
 public:
     explicit stored_bytes(std::string_view bytes) : size_{static_cast<std::uint32_t>(bytes.size())} {
         char* to = bytes_.data();
-        if (is_elsewhere()) std::memcpy(bytes_.data(), &(to = new char[size_]), sizeof to);
+        if (is_elsewhere()) {
+            to = new char[size_];
+            std::memcpy(bytes_.data(), &to, sizeof to);
+        }
         if (size_ != 0) std::memcpy(to, bytes.data(), size_);
     }
     stored_bytes(stored_bytes&& other) noexcept : size_{std::exchange(other.size_, 0)}, bytes_{other.bytes_} {}
@@ -70,7 +74,10 @@ class row_key {
 public:
     explicit row_key(std::string_view bytes) : size_{static_cast<std::uint8_t>(bytes.size())} {
         static_assert(limits::store_key_bytes_max <= UINT8_MAX);
-        if (is_long()) std::memcpy(all_ = new char[size_], bytes.data(), size_);
+        if (is_long()) {
+            all_ = new char[size_];
+            std::memcpy(all_, bytes.data(), size_);
+        }
         std::memcpy(first_.data(), bytes.data(), is_long() ? first_.size() : size_);
     }
     row_key(row_key&& other) noexcept : first_{other.first_}, size_{std::exchange(other.size_, std::uint8_t{0})}, all_{other.all_} {}
@@ -102,7 +109,7 @@ private:
 
     std::array<char, 1 + words * sizeof(std::uint64_t)> first_{};  // table and words; those after size_ are zero
     std::uint8_t size_;
-    char* all_;  // the key, if it is long
+    char* all_ = nullptr;  // the key, if it is long
 };
 /// The hash and the equality of a hash table that is also asked for the bytes of a key.
 struct row_key_hash {
@@ -231,7 +238,10 @@ public:
     [[nodiscard]] const access_token_table& access_tokens() const noexcept { return access_tokens_; }
 
 private:
-    [[nodiscard]] static std::size_t index(std::string_view key) noexcept { return static_cast<std::size_t>(key.front() - 'a'); }
+    [[nodiscard]] static std::size_t index(std::string_view key) noexcept {
+        assert(key.front() <= 'z');
+        return static_cast<std::size_t>(key.front() - 'a');
+    }
     /// Sets or removes a credential. Returns what it was before. Throws std::bad_alloc without effect, unless it takes back another call.
     TOLLGATE_DECL std::optional<credential_value> exchange(std::string_view key, std::optional<credential_value> value);
 
