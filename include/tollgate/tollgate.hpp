@@ -124,6 +124,7 @@
 #include <tollgate/store/cache_invalidation_feed.hpp>
 #include <tollgate/store/key_value.hpp>
 #include <tollgate/store/memory.hpp>
+#include <tollgate/store/memory_settings.hpp>
 #include <tollgate/store/memory_tokens.hpp>
 #include <tollgate/store/schema_status.hpp>
 #include <tollgate/store/store_error.hpp>

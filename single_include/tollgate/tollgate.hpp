@@ -63,7 +63,6 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <set>
 #include <shared_mutex>
 #include <span>
 #include <stdexcept>
@@ -90,6 +89,15 @@
 #define TOLLGATE_SYSTEM_WINDOWS
 #elif defined(__linux__) && !defined(TOLLGATE_POSIX_ONLY)
 #define TOLLGATE_SYSTEM_LINUX
+#endif
+
+// Asio takes MinGW-w64 for a system with POSIX threads only if one of their headers comes before its own. All of a program must agree on
+// that: a thread that one kind has started is not one for the other to end.
+#if defined(__MINGW32__)
+#if defined(ASIO_DETAIL_CONFIG_HPP) && !defined(ASIO_HAS_PTHREADS)
+#error "Asio is included before a header of POSIX threads. Define ASIO_HAS_PTHREADS for the whole program."
+#endif
+#include <pthread.h>
 #endif
 
 // A server's own threads use epoll on Linux, and Asio elsewhere.
@@ -214,16 +222,28 @@ TOLLGATE_DEFINE_NAMES(may_block);
 /// An object of `T` reports at run time whether its calls may wait.
 template <class T>
 concept tells_blocking = requires(const T& object) { { object.may_block() } noexcept -> std::same_as<bool>; };
+/// The class that declares `may_block`.
+template <class C>
+C class_of(bool (C::*)() const noexcept);
+
+/// `T` declares `blocking`, and inherits a `may_block` from a class that does not know of it: the declaration of `T` is newer.
+template <class T>
+concept overrides_by_constant = requires { typename std::bool_constant<T::blocking>; } && requires {
+    requires !requires { typename std::bool_constant<decltype(class_of(&T::may_block))::blocking>; };
+};
 }  // namespace detail
 
 /// Returns true if calls of `object` may wait for a disk or another machine. An object reports this with `bool may_block() const noexcept`,
 /// which is constant during its life, or its class with `static constexpr bool blocking`. An object that declares neither may block: the
 /// library calls it on a worker thread and never on a thread that serves sockets.
 ///
-/// A member that has either name but another type is a compiler error.
+/// A class that inherits the one and declares the other means what it declares. A member that has either name but another type is a compiler
+/// error.
 template <class T>
 [[nodiscard]] constexpr bool may_block(const T& object) noexcept {
-    if constexpr (detail::tells_blocking<T>) {
+    if constexpr (detail::overrides_by_constant<T>) {
+        return T::blocking;
+    } else if constexpr (detail::tells_blocking<T>) {
         return object.may_block();
     } else if constexpr (requires { typename std::bool_constant<T::blocking>; }) {
         static_assert(!detail::names_may_block<T>,
@@ -3760,7 +3780,12 @@ public:
         std::uint64_t state = keys_[0];
         if (text.size() < block_bytes) {
             char only[block_bytes]{};
-            if (!text.empty()) std::memcpy(only, text.data(), text.size());
+            if (constexpr std::size_t half = block_bytes / 2; text.size() >= half) {  // both halves may have the same bytes
+                std::memcpy(only, text.data(), half);
+                std::memcpy(only + half, text.data() + text.size() - half, half);
+            } else if (!text.empty()) {
+                std::memcpy(only, text.data(), text.size());
+            }
             return finish(absorb(state, only), text.size());
         }
         // The last block ends where the text does, and so may overlap the one before.
@@ -14737,6 +14762,58 @@ private:
 
 #endif  // TOLLGATE_STORE_CACHE_INVALIDATION_FEED_HPP
 
+// <tollgate/store/memory_settings.hpp>
+#ifndef TOLLGATE_STORE_MEMORY_SETTINGS_HPP
+#define TOLLGATE_STORE_MEMORY_SETTINGS_HPP
+
+namespace tollgate::inline v0 {
+
+/// The number of rows that a `memory_store` or a `memory_token_store` holds before it refuses more with an error (unavailable). Expired
+/// access tokens, codes, refresh tokens and device codes are removed first. A row takes about 1 to 4 kB. One user may have a quarter of the
+/// access tokens, codes and refresh tokens; `limits` bounds the other rows of a user.
+struct memory_settings {
+    std::size_t personal_tokens_max = 100'000;
+    std::size_t access_tokens_max = 100'000;
+    std::size_t hooks_max = 100'000;
+    std::size_t applications_max = 10'000;
+    std::size_t grants_max = 100'000;
+    std::size_t codes_max = 100'000;
+    std::size_t refresh_tokens_max = 100'000;
+    std::size_t device_codes_max = 10'000;
+    std::size_t sessions_max = 100'000;
+    /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and deliveries to one host, may use a quarter of
+    /// it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are recorded as given up at once; if
+    /// the event has no other deliveries, it is refused.
+    std::size_t outbox_bytes_max = 256 * 1024 * 1024;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_MEMORY_SETTINGS_HPP
+
+// <tollgate/store/detail/key_value/bounded_store_ref.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_BOUNDED_STORE_REF_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_BOUNDED_STORE_REF_HPP
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// A database, and the bounds of the rows in it, if any.
+class bounded_store_ref : public key_value_store_ref {
+public:
+    bounded_store_ref(key_value_store_ref database, const std::optional<memory_settings>& bounds)
+        : key_value_store_ref{database}, bounds_{bounds} {}
+
+    /// Null without bounds.
+    [[nodiscard]] const memory_settings* bounds() const noexcept { return bounds_ ? &*bounds_ : nullptr; }
+
+private:
+    std::optional<memory_settings> bounds_;
+};
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_BOUNDED_STORE_REF_HPP
+
 // <tollgate/store/key_value.hpp>
 #ifndef TOLLGATE_STORE_KEY_VALUE_HPP
 #define TOLLGATE_STORE_KEY_VALUE_HPP
@@ -14847,8 +14924,12 @@ public:
     /// See `grant_store`, `outbox` and `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
 
+protected:
+    /// Constructs a store whose rows are bounded, and counted from the first one on. The database is empty.
+    TOLLGATE_DECL record_store(key_value_store_ref database, const memory_settings& bounds);
+
 private:
-    key_value_store_ref database_;
+    key_value_detail::bounded_store_ref database_;
     std::optional<secret_keys> hook_secret_keys_;
     std::atomic<std::uint64_t> appended_{0};
 };
@@ -14863,54 +14944,210 @@ static_assert(outbox<record_store> && shared_outbox<record_store> && backlog_sou
 
 #endif  // TOLLGATE_STORE_KEY_VALUE_HPP
 
-// <tollgate/base/detail/overloaded.hpp>
-#ifndef TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
-#define TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
+// <tollgate/store/detail/key_value/big_endian.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_BIG_ENDIAN_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_BIG_ENDIAN_HPP
 
-namespace tollgate::inline v0::detail {
+namespace tollgate::inline v0::key_value_detail {
 
-/// A visitor of a variant, made of one lambda for each alternative.
-template <class... Functions>
-struct overloaded : Functions... {
-    using Functions::operator()...;
-};
-template <class... Functions>
-overloaded(Functions...) -> overloaded<Functions...>;
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
-
-// <tollgate/store/detail/memory/dated_digest.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
-
-namespace tollgate::inline v0::memory {
-
-/// A digest ordered by a time, such as its expiry: earliest first.
-struct dated_digest {
-    instant at;
-    tollgate::digest digest;
-
-    /// Not a comparison of secrets: digests only distinguish rows with the same time.
-    friend bool operator<(const dated_digest& a, const dated_digest& b) noexcept {
-        return a.at != b.at ? a.at < b.at : a.digest.bytes() < b.digest.bytes();
-    }
-};
-
-using digests_by_time = std::set<dated_digest>;
-
-/// Moves a digest to another time. Does not allocate and cannot fail. Precondition: it exists.
-inline void move_in_time(digests_by_time& all, const dated_digest& from, instant to) noexcept {
-    auto node = all.extract(from);
-    if (node.empty()) return;  // so that the compiler knows, too
-    node.value().at = to;
-    all.insert(std::move(node));
+/// Returns the number whose bytes are in big-endian order, or the number with these bytes: on all machines, numbers in keys and records
+/// have one form, and sort as the numbers do.
+template <std::unsigned_integral N>
+[[nodiscard]] constexpr N in_big_endian_order(N number) noexcept {
+    if constexpr (std::endian::native == std::endian::big || sizeof(N) == 1) return number;
+    else if constexpr (sizeof(N) == 4) return __builtin_bswap32(number);
+    else return __builtin_bswap64(number);
 }
 
-}  // namespace tollgate::memory
+template <std::unsigned_integral N>
+void store_big_endian(N number, char* to) noexcept {
+    const N ordered = in_big_endian_order(number);
+    std::memcpy(to, &ordered, sizeof ordered);
+}
+template <std::unsigned_integral N>
+[[nodiscard]] N load_big_endian(const char* from) noexcept {
+    N ordered;
+    std::memcpy(&ordered, from, sizeof ordered);
+    return in_big_endian_order(ordered);
+}
 
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_DATED_DIGEST_HPP
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_BIG_ENDIAN_HPP
+
+// <tollgate/store/detail/key_value/keys.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_KEYS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_KEYS_HPP
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// The first byte of a key. Keys of a capital letter are only read and written one by one; those of a small letter are scanned.
+/// docs/stores.md lists what follows each, and the values.
+enum class table : char {
+    counters = '#',                 // table
+    counts = 'B',                   // table, or table and user or host: only if rows are bounded
+    unsent = 'O',                   // hook: only if rows are bounded
+
+    personal_tokens = 'T',          // username
+    usernames = 'I',                // token
+    tokens_of_user = 'u',           // user, token
+    access_tokens = 'A',            // digest
+    access_tokens_of_grant = 'b',   // application, user, end, digest
+
+    hooks = 'H',                    // hook
+    hook_requests = 'Q',            // idempotency key
+    hooks_of_event = 'l',           // service, account, event, hook
+    deleted_hooks = 'g',            // hook
+
+    events = 'E',                   // digest of the event
+    event_counts = 'L',             // digest of the event
+    last_deliveries = 'N',          // hook
+    deliveries = 'd',               // hook, ~delivery
+    due_deliveries = 'p',           // hook, time, delivery: waiting, and leased until that time
+    leases_of_host = 'x',           // host, end, delivery
+    ended_deliveries = 'z',         // time, delivery: delivered or given up at that time
+    held_deliveries = 'y',          // hook, delivery
+    held_by_time = 't',             // time, delivery: held since then
+    ready_times = 'R',              // hook
+    ready_hooks = 'q',              // time, hook
+    histories = 'M',                // hook
+    attempts = 'm',                 // delivery, ~number
+
+    applications = 'P',             // application
+    client_ids = 'c',               // client_id
+    applications_of_owner = 'o',    // owner, application
+    ended_applications = 'a',       // application: suspended or deleted
+    grants = 'w',                   // application, user
+    grants_of_user = 'v',           // user, application
+    user_counts = 'W',              // application
+    codes = 'K',                    // digest
+    codes_of_grant = 'k',           // application, user, number, digest
+    refresh_tokens = 'F',           // digest
+    refresh_tokens_of_grant = 'f',  // application, user, number, digest
+    token_families = 'Y',           // digest of the family
+    device_codes = 'V',             // digest of the device's code
+    device_user_codes = 'U',        // digest of the user's code
+    device_codes_of = 'j',          // application, number, digest of the device's code
+    device_lists = 'r',             // application
+    expiries = 'e',                 // end, table, digest
+
+    sessions = 'S',                 // cookie
+    sessions_of_user = 's',         // user, last use, cookie
+    sessions_by_creation = 'h',     // creation, cookie
+    sessions_by_use = 'i',          // last use, cookie
+};
+
+/// A key: a table and the parts that name the row in it. Numbers and times have 8 bytes, big-endian, so that bytes sort as they do.
+class key {
+public:
+    explicit key(table first) noexcept { bytes_[0] = static_cast<char>(first); }
+    key(const key& other) noexcept : size_{other.size_} { std::memcpy(bytes_.data(), other.bytes_.data(), size_); }
+    key& operator=(const key& other) noexcept {
+        std::memmove(bytes_.data(), other.bytes_.data(), size_ = other.size_);
+        return *this;
+    }
+    ~key() = default;
+
+    key& number(std::uint64_t n) noexcept {
+        assert(sizeof n <= bytes_.size() - size_);
+        store_big_endian(n, bytes_.data() + size_);
+        size_ += sizeof n;
+        return *this;
+    }
+    /// A number that sorts in reverse: there is no scan backwards.
+    key& newest_first(std::uint64_t n) noexcept { return number(~n); }
+    template <class Tag>
+    key& id(tollgate::id<Tag> value) noexcept {
+        return number(static_cast<std::uint64_t>(value.value()));
+    }
+    template <class Tag>
+    key& newest_first(tollgate::id<Tag> value) noexcept {
+        return newest_first(static_cast<std::uint64_t>(value.value()));
+    }
+    /// A time: milliseconds since 1970 plus 2^63, so that earlier years sort first.
+    key& at(instant time) noexcept { return number(static_cast<std::uint64_t>(to_unix_milliseconds(time)) ^ sign); }
+    /// The first key after those with this time.
+    key& after(instant time) noexcept { return at(time + milliseconds{1}); }
+    key& bytes(const digest& value) noexcept { return raw(value.raw()); }
+    /// A text of at most 64 bytes, the last part.
+    key& raw(std::string_view text) noexcept {
+        assert(text.size() <= bytes_.size() - size_);
+        std::memcpy(bytes_.data() + size_, text.data(), text.size());
+        size_ += text.size();
+        return *this;
+    }
+    key& of(table named) noexcept {
+        push(static_cast<char>(named));
+        return *this;
+    }
+    /// A text before other parts: its length and its bytes, or 255 and its digest if it is long.
+    key& text(std::string_view value) {
+        if (value.size() > short_text_bytes_max) return raw("\xff").bytes(sha256(value));
+        push(static_cast<char>(value.size()));
+        return raw(value);
+    }
+
+    /// The end of the range of the keys that begin with this one. It is never empty, because no table is 255.
+    [[nodiscard]] key end() const noexcept {
+        key next = *this;
+        while (static_cast<unsigned char>(next.bytes_[next.size_ - 1]) == 0xff) --next.size_;
+        ++next.bytes_[next.size_ - 1];
+        return next;
+    }
+
+    operator std::string_view() const noexcept { return {bytes_.data(), size_}; }
+
+private:
+    static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+    static constexpr std::size_t short_text_bytes_max = 64;  // four parts of this size are within `limits::store_key_bytes_max`
+    friend instant time_at(std::string_view bytes, std::size_t place) noexcept;
+
+    void push(char byte) noexcept {
+        assert(size_ < bytes_.size());
+        bytes_[size_++] = byte;
+    }
+
+    std::array<char, limits::store_key_bytes_max> bytes_;  // only the first size_ are set
+    std::size_t size_ = 1;
+};
+
+/// The 8 bytes of a number, as a value.
+class number_value {
+public:
+    explicit number_value(std::uint64_t number) noexcept { store_big_endian(number, bytes_.data()); }
+    template <class Tag>
+    explicit number_value(id<Tag> value) noexcept : number_value{static_cast<std::uint64_t>(value.value())} {}
+
+    operator std::string_view() const noexcept { return {bytes_.data(), bytes_.size()}; }
+
+private:
+    std::array<char, 8> bytes_;
+};
+
+/// Reads the number at a place of a key or value; 0 if it is too short, which no id is.
+[[nodiscard]] inline std::uint64_t number_at(std::string_view bytes, std::size_t place) noexcept {
+    return bytes.size() < place + 8 ? 0 : load_big_endian<std::uint64_t>(bytes.data() + place);
+}
+[[nodiscard]] inline std::uint64_t last_number(std::string_view key) noexcept {
+    return key.size() < 8 ? 0 : number_at(key, key.size() - 8);
+}
+[[nodiscard]] inline instant time_at(std::string_view key, std::size_t place) noexcept {
+    return from_unix_milliseconds(static_cast<std::int64_t>(number_at(key, place) ^ key::sign));
+}
+/// Reads the digest at the end of a key, or a value that is one; zero if there is none, which no credential has.
+[[nodiscard]] inline digest last_digest(std::string_view key) noexcept {
+    if (key.size() < digest::size_bytes) return {};
+    return digest::from(key.substr(key.size() - digest::size_bytes)).value_or(digest{});
+}
+/// The id with a number that a key or value has; empty for none.
+template <class Id>
+[[nodiscard]] std::optional<Id> id_of(std::uint64_t number) noexcept {
+    return Id::from(static_cast<std::int64_t>(number));
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_KEYS_HPP
 
 // <tollgate/base/detail/short_mutex.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_SHORT_MUTEX_HPP
@@ -15010,22 +15247,27 @@ public:
         return true;
     }
 
-    /// Returns true if there was such a row.
-    bool erase(const Key& key) noexcept {
+    /// Removes a row and returns it; empty if there is no such row.
+    std::optional<Row> extract(const Key& key) noexcept {
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
         const std::size_t at = in.find(key, hash);
-        if (at == none) return false;
+        if (at == none) return std::nullopt;
+        std::optional<Row> removed{std::move(in.places[at].held.row)};
         in.remove(at, hash_);
         --in.rows;
-        return true;
+        return removed;
     }
+
+    /// Returns true if there was such a row.
+    bool erase(const Key& key) noexcept { return extract(key).has_value(); }
 
 private:
     // With as many threads as a large machine has cores, two seldom use the same shard
     static constexpr std::size_t shard_bits = 6;
     static constexpr std::size_t slots_min = 8;
+    static constexpr std::size_t line_bytes = 64;  // of a cache
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     struct entry {
@@ -15033,7 +15275,7 @@ private:
         Row row;
     };
     /// Holds an entry if its tag is not zero. Whole cache lines, so that a row is in as few as possible.
-    union alignas(64) slot {
+    union alignas(line_bytes) slot {
         slot() noexcept {}
         ~slot() {}
         entry held;
@@ -15055,8 +15297,13 @@ private:
 
         [[nodiscard]] std::size_t find(const auto& key, std::size_t hash) const noexcept {
             if (tags == nullptr) return none;
-            for (std::size_t at = hash & mask; tags[at] != 0; at = (at + 1) & mask)
-                if (tags[at] == tag(hash) && places[at].held.key == key) return at;
+            for (std::size_t at = hash & mask; tags[at] != 0; at = (at + 1) & mask) {
+                if (tags[at] != tag(hash)) continue;
+                // The row may be read step by step: all its lines are fetched at once.
+                const char* const line = reinterpret_cast<const char*>(&places[at]);
+                for (std::size_t i = line_bytes; i < sizeof(slot); i += line_bytes) __builtin_prefetch(line + i);
+                if (places[at].held.key == key) return at;
+            }
             return none;
         }
 
@@ -15111,237 +15358,332 @@ private:
 
 #endif  // TOLLGATE_STORE_DETAIL_MEMORY_SHARDED_TABLE_HPP
 
-// <tollgate/store/detail/memory/stored_credential.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_STORED_CREDENTIAL_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_STORED_CREDENTIAL_HPP
+// <tollgate/store/detail/key_value/memory_database.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_MEMORY_DATABASE_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_MEMORY_DATABASE_HPP
 
-namespace tollgate::inline v0::memory {
+namespace tollgate::inline v0::key_value_detail {
 
-/// A credential that takes only as much memory as its text needs. A `token_credential` reserves space for the longest scopes; with a
-/// hundred thousand of those, a lookup would mostly wait for memory.
-struct stored_credential {
-    user_id user;
-    digest secret_digest;
-    std::optional<instant> expires_at;
-    std::optional<instant> last_used_at;
-    std::string scopes;
-    std::optional<application_id> application;
-    std::optional<token_id> token;
-    resource_set resources = {};
+/// Bytes of any size; in the object itself if they are at most `InPlace`, so that reading them follows no pointer.
+template <std::size_t InPlace>
+class stored_bytes {
+    static_assert(InPlace >= sizeof(char*));
 
-    /// Returns the result of a lookup, constructed in place.
-    [[nodiscard]] result<std::optional<token_credential>> get() const noexcept {
-        return result<std::optional<token_credential>>{
-            std::in_place, std::in_place, user, secret_digest, scope_set::from_text(scopes), expires_at, application, last_used_at,
-            std::nullopt,  token,          resources};
+public:
+    explicit stored_bytes(std::string_view bytes) : size_{static_cast<std::uint32_t>(bytes.size())} {
+        char* to = bytes_.data();
+        if (is_elsewhere()) {
+            to = new char[size_];
+            std::memcpy(bytes_.data(), &to, sizeof to);
+        }
+        if (size_ != 0) std::memcpy(to, bytes.data(), size_);
     }
+    stored_bytes(stored_bytes&& other) noexcept : size_{std::exchange(other.size_, 0)}, bytes_{other.bytes_} {}
+    stored_bytes& operator=(stored_bytes&& other) noexcept {
+        std::swap(size_, other.size_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~stored_bytes() {
+        if (is_elsewhere()) delete[] elsewhere();
+    }
+
+    [[nodiscard]] std::string_view view() const noexcept { return {is_elsewhere() ? elsewhere() : bytes_.data(), size_}; }
+
+private:
+    [[nodiscard]] bool is_elsewhere() const noexcept { return size_ > InPlace; }
+    [[nodiscard]] char* elsewhere() const noexcept {
+        char* at = nullptr;
+        std::memcpy(&at, bytes_.data(), sizeof at);
+        return at;
+    }
+
+    std::uint32_t size_;
+    std::array<char, InPlace> bytes_;  // only the first size_ are set, or a pointer
 };
 
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_STORED_CREDENTIAL_HPP
-
-// <tollgate/store/detail/memory/bounds.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_BOUNDS_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_BOUNDS_HPP
-
-namespace tollgate::inline v0::memory {
-
-/// The part of a bound that one user, account or host may use; a quarter leaves enough for others.
-inline constexpr std::size_t share_divisor = 4;
-
-/// The error for a full table. `rows`: the plural noun; `setting`: the member of `memory_settings` that is its bound.
-[[nodiscard]] inline error table_is_full(std::size_t rows_max, std::string_view rows, std::string_view setting) {
-    return unavailable(tollgate::detail::concat({"The memory store holds ", std::to_string(rows_max), " ", rows,
-                                                 ", the maximum (memory_settings::", setting, ")."}));
-}
-
-/// Reserves space for one more element, so that appending cannot fail.
-template <class T>
-void reserve_one_more(std::vector<T>& in) {
-    if (in.size() == in.capacity()) in.reserve((std::max)(in.size() * 2, std::size_t{2}));
-}
-
-/// Counts the rows of a table, in total and by user. A table has at most `rows_max`, and one user at most a quarter of
-/// them.
-class user_shares {
+/// A key of a row in a map. Two keys of a table mostly differ in the number after it, so comparing them takes a few instructions.
+class row_key {
 public:
-    explicit user_shares(std::size_t rows_max) noexcept
-        : rows_max_{rows_max}, rows_per_user_max_{(std::max)(rows_max / share_divisor, std::size_t{1})} {}
-
-    [[nodiscard]] bool has_capacity(user_id user) const noexcept {
-        return rows_ < rows_max_ && rows_of(user) < rows_per_user_max_;
+    explicit row_key(std::string_view bytes) : size_{static_cast<std::uint8_t>(bytes.size())} {
+        static_assert(limits::store_key_bytes_max <= UINT8_MAX);
+        if (is_long()) {
+            all_ = new char[size_];
+            std::memcpy(all_, bytes.data(), size_);
+        }
+        std::memcpy(first_.data(), bytes.data(), is_long() ? first_.size() : size_);
+    }
+    row_key(row_key&& other) noexcept : first_{other.first_}, size_{std::exchange(other.size_, std::uint8_t{0})}, all_{other.all_} {}
+    row_key& operator=(row_key&&) = delete;
+    ~row_key() {
+        if (is_long()) delete[] all_;
     }
 
-    /// The error for a full table or share. `rows`: the plural noun; `setting`: the name of `rows_max`.
-    [[nodiscard]] error no_capacity(std::string_view rows, std::string_view setting) const {
-        if (rows_ >= rows_max_) return table_is_full(rows_max_, rows, setting);
-        return unavailable(tollgate::detail::concat({"The memory store holds ", std::to_string(rows_per_user_max_), " ", rows,
-                                   " of one user, the maximum (a quarter of memory_settings::", setting, ")."}));
-    }
+    [[nodiscard]] std::string_view view() const noexcept { return {is_long() ? all_ : first_.data(), size_}; }
 
-    /// Throws std::bad_alloc without effect.
-    void add(user_id user) {
-        ++of_user_[user];
-        ++rows_;
-    }
-
-    /// Precondition: the user has one.
-    void remove(user_id user) noexcept {
-        const auto found = of_user_.find(user);
-        if (--found->second == 0) of_user_.erase(found);
-        --rows_;
+    /// Precondition: both are of the same table.
+    friend bool operator<(const row_key& a, const row_key& b) noexcept {
+        const std::uint64_t x = a.word(0), y = b.word(0);
+        return x != y ? x < y : is_less_after_first_word(a, b);
     }
 
 private:
-    [[nodiscard]] std::size_t rows_of(user_id user) const noexcept {
-        const auto found = of_user_.find(user);
-        return found == of_user_.end() ? 0 : found->second;
+    static constexpr std::size_t words = 6;
+
+    [[nodiscard]] bool is_long() const noexcept { return size_ > first_.size(); }
+    [[nodiscard]] std::uint64_t word(std::size_t i) const noexcept {
+        return load_big_endian<std::uint64_t>(first_.data() + 1 + i * sizeof(std::uint64_t));
+    }
+    [[nodiscard]] static bool is_less_after_first_word(const row_key& a, const row_key& b) noexcept {
+        for (std::size_t i = 1; i < words; ++i)
+            if (const std::uint64_t x = a.word(i), y = b.word(i); x != y) return x < y;
+        return a.is_long() && b.is_long() ? a.view() < b.view() : a.size_ < b.size_;  // the others differ in zeros at their end
     }
 
-    const std::size_t rows_max_, rows_per_user_max_;
-    std::size_t rows_ = 0;
-    std::unordered_map<user_id, std::size_t> of_user_;
+    std::array<char, 1 + words * sizeof(std::uint64_t)> first_{};  // table and words; those after size_ are zero
+    std::uint8_t size_;
+    char* all_ = nullptr;  // the key, if it is long
+};
+/// The hash and the equality of a hash table that is also asked for the bytes of a key.
+struct row_key_hash {
+    using is_transparent = void;
+
+    // Not noexcept: with such a hash, libstdc++ would not keep the hashes of the rows.
+    [[nodiscard]] std::size_t operator()(const row_key& key) const { return hash(key.view()); }
+    [[nodiscard]] std::size_t operator()(std::string_view key) const { return hash(key); }
+
+    detail::keyed_hash hash{};
+};
+struct row_key_equality {
+    using is_transparent = void;
+
+    [[nodiscard]] bool operator()(const row_key& a, const row_key& b) const noexcept { return a.view() == b.view(); }
+    [[nodiscard]] bool operator()(std::string_view a, const row_key& b) const noexcept { return a == b.view(); }
+    [[nodiscard]] bool operator()(const row_key& a, std::string_view b) const noexcept { return a.view() == b; }
 };
 
-}  // namespace tollgate::memory
+/// A map whose changes can be undone.
+template <class Map>
+class undoable_map {
+public:
+    [[nodiscard]] const Map& rows() const noexcept { return rows_; }
+    [[nodiscard]] auto find(std::string_view key) const { return find_in(rows_, key); }
 
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_BOUNDS_HPP
+    void put(std::string_view key, std::string_view value) {
+        if (undo_.size() == undo_.capacity()) undo_.reserve(2 * undo_.size() + 16);  // so that what was changed can be undone
+        const auto [at, is_new] = rows_.try_emplace(row_key{key}, value);
+        if (is_new) return undo_.push_back({.row = &*at});
+        row_value put{value};
+        std::swap(at->second, put);
+        undo_.push_back({.row = &*at, .before = std::move(put)});
+    }
+    void erase(std::string_view key) {
+        if (undo_.size() == undo_.capacity()) undo_.reserve(2 * undo_.size() + 16);
+        if (const auto at = find_in(rows_, key); at != rows_.end()) undo_.push_back({.erased = rows_.extract(at)});
+    }
+    void commit() noexcept { undo_.clear(); }
+    /// Takes back what was changed since the last `commit`. It allocates nothing: no hash table shrinks.
+    void undo() noexcept {
+        for (; !undo_.empty(); undo_.pop_back()) {
+            step& last = undo_.back();
+            if (last.erased) rows_.insert(std::move(last.erased));
+            else if (last.before) std::swap(last.row->second, *last.before);
+            else rows_.erase(rows_.find(last.row->first));
+        }
+    }
 
-// <tollgate/store/detail/memory/access_tokens.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_HPP
+private:
+    using row_value = typename Map::mapped_type;
+
+    [[nodiscard]] static auto find_in(auto& rows, std::string_view key) {
+        if constexpr (requires { rows.find(key); }) return rows.find(key);
+        else return rows.find(row_key{key});
+    }
+
+    struct step {
+        typename Map::value_type* row = nullptr;  // that was added or changed
+        std::optional<row_value> before{};        // of a changed row
+        typename Map::node_type erased{};         // or a row that was erased
+    };
+
+    Map rows_;
+    std::vector<step> undo_;
+};
+
+/// The rows of `memory_store`: a `key_value_store`. Credentials are in a hash table, from which they are read without the lock of the
+/// transactions. The rows of other tables that are never scanned, those of a capital letter, are in a hash table, too; those of each other
+/// table are in a map.
+///
+/// Thread rule: any thread. One transaction at a time changes rows.
+class memory_database {
+    using credential_value = stored_bytes<152>;  // an entry takes three cache lines
+    using personal_token_table = memory::sharded_table<token_username, credential_value>;
+    using access_token_table = memory::sharded_table<digest, credential_value>;
+    using row_value = stored_bytes<20>;  // a number, or a record of two
+    using hashed_rows = undoable_map<std::unordered_map<row_key, row_value, row_key_hash, row_key_equality>>;
+    using ordered_rows = undoable_map<std::map<row_key, row_value>>;
+
+    [[nodiscard]] static bool is_personal_token(std::string_view key) noexcept { return is_of(table::personal_tokens, key); }
+    [[nodiscard]] static bool is_credential(std::string_view key) noexcept {
+        return is_personal_token(key) || is_of(table::access_tokens, key);
+    }
+    [[nodiscard]] static bool is_of(table named, std::string_view key) noexcept { return key.front() == static_cast<char>(named); }
+    [[nodiscard]] static bool is_hashed(std::string_view key) noexcept { return key.front() < 'a'; }
+
+    class transaction {
+    public:
+        explicit transaction(memory_database& database) noexcept : database_{database} {}
+
+        TOLLGATE_DECL result<bool> get(std::string_view key, std::string& value) const;
+        TOLLGATE_DECL result<void> put(std::string_view key, std::string_view value);
+        TOLLGATE_DECL result<void> erase(std::string_view key);
+        TOLLGATE_DECL result<void> scan(std::string_view first, std::string_view end, std::size_t rows_max, key_value_visitor visit) const;
+
+        /// Each ends the transaction. `commit` throws std::bad_alloc without effect.
+        TOLLGATE_DECL void commit();
+        TOLLGATE_DECL void undo() noexcept;
+
+    private:
+        [[nodiscard]] const ordered_rows& ordered(std::string_view key) const noexcept { return database_.ordered_[index(key)]; }
+        [[nodiscard]] ordered_rows& changed(std::string_view key) noexcept {
+            changed_ |= std::uint32_t{1} << index(key);
+            return database_.ordered_[index(key)];
+        }
+        template <class End>
+        void end_changed(End end) noexcept {
+            end(database_.hashed_);
+            for (; changed_ != 0; changed_ &= changed_ - 1) end(database_.ordered_[static_cast<std::size_t>(std::countr_zero(changed_))]);
+        }
+
+        memory_database& database_;
+        std::uint32_t changed_ = 0;  // a bit for each map
+        /// Changes of credentials, which are made last: a look-up must not see what is not committed. Empty: erased.
+        std::map<std::string, std::optional<std::string>, std::less<>> credentials_;
+    };
+
+public:
+    static constexpr bool blocking = false;
+
+    TOLLGATE_DECL result<void> transact(key_value_work work);
+    TOLLGATE_DECL result<void> read(key_value_work work);
+    /// The committed records of credentials.
+    [[nodiscard]] const personal_token_table& personal_tokens() const noexcept { return personal_tokens_; }
+    [[nodiscard]] const access_token_table& access_tokens() const noexcept { return access_tokens_; }
+
+private:
+    [[nodiscard]] static std::size_t index(std::string_view key) noexcept {
+        assert(key.front() <= 'z');
+        return static_cast<std::size_t>(key.front() - 'a');
+    }
+    /// Sets or removes a credential. Returns what it was before. Throws std::bad_alloc without effect, unless it takes back another call.
+    TOLLGATE_DECL std::optional<credential_value> exchange(std::string_view key, std::optional<credential_value> value);
+
+    mutable std::shared_mutex mutex_;  // shared for reading; not needed for credentials
+    personal_token_table personal_tokens_;
+    access_token_table access_tokens_;
+    hashed_rows hashed_;
+    std::array<ordered_rows, 'z' - 'a' + 1> ordered_;
+};
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_MEMORY_DATABASE_HPP
+
+// <tollgate/store/memory.hpp>
+#ifndef TOLLGATE_STORE_MEMORY_HPP
+#define TOLLGATE_STORE_MEMORY_HPP
+
+namespace tollgate::inline v0 {
+
+class any_store;
+
+namespace key_value_detail {
+
+/// A base, so that the rows exist before the store on them.
+struct rows_in_memory {
+    memory_database database;
+};
+
+}  // namespace key_value_detail
+
+/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere: a `record_store` whose rows are in hash
+/// tables and maps. No data survives the process.
+///
+/// Thread rule: any thread. No call blocks. Looking up a credential does not allocate, and waits for no other verb.
+class memory_store : key_value_detail::rows_in_memory, public record_store {
+public:
+    /// Constructs an empty store.
+    TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
+    TOLLGATE_DECL ~memory_store();
+
+    /// An empty store that a program can choose at run time: the caller compiles nothing of this class. Throws std::bad_alloc.
+    [[nodiscard]] static TOLLGATE_DECL any_store make_any(const memory_settings& settings = {});
+
+    /// See `credential_source`.
+    TOLLGATE_DECL result<std::optional<token_credential>> find_credential(const credential_key& named) noexcept;
+};
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_MEMORY_HPP
+
+// <tollgate/store/detail/memory/personal_tokens.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
+#define TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
 
 namespace tollgate::inline v0::memory {
 
-/// Identifies a refresh token within its store, to find the access tokens that were created with it.
-using refresh_token_id = id<struct refresh_token_tag>;
-
-/// The user and the application of a grant.
-struct grant_parties {
-    application_id application;
-    user_id user;
-
-    friend auto operator<=>(const grant_parties&, const grant_parties&) noexcept = default;
-};
-
-/// Access tokens, in memory.
-///
-/// Thread rule: `find` from any thread; callers of the other functions hold the lock of the store's OAuth part.
-class access_tokens {
+/// The personal-token verbs of `token_store`, in memory.
+class personal_tokens {
 public:
-    explicit access_tokens(std::size_t tokens_max) : shares_{tokens_max} {}
+    explicit personal_tokens(std::size_t tokens_max) : tokens_max_{tokens_max} {}
 
-    [[nodiscard]] result<std::optional<token_credential>> find(const digest& token) const {
+    [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
         using found = result<std::optional<token_credential>>;
-        return by_digest_.with(token, [](const row* stored) -> found {
-            return stored == nullptr ? found{std::nullopt} : stored->credential.get();
+        return by_username_.with(username, [](const row* stored) -> found {
+            if (stored == nullptr) return std::optional<token_credential>{};
+            return found{std::in_place, std::in_place, stored->user, stored->secret_digest, scope_set::from_text(stored->scopes),
+                         stored->expires_at, std::nullopt, stored->last_used_at, std::nullopt, stored->id};
+        });
+    }
+    TOLLGATE_COLD result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
+    [[nodiscard]] TOLLGATE_COLD std::vector<personal_token> of(user_id user) const;
+    TOLLGATE_COLD bool revoke(token_id id);
+    TOLLGATE_COLD bool renew(user_id user, token_id id, const personal_token_renewal& renewed);
+    void record_use(std::string_view username, instant now, std::string_view from) {
+        std::string network{from};
+        by_username_.change(username, [&](row& stored) {
+            stored.last_used_at = now;
+            stored.last_used_from.swap(network);
         });
     }
 
-    /// `made_with`: empty for a token without a refresh token; such a token may exist already if the call is repeated. Throws
-    /// std::bad_alloc without effect.
-    TOLLGATE_DECL result<void> create(const new_access_token& created, std::optional<refresh_token_id> made_with);
-    TOLLGATE_DECL bool revoke(const digest& token) noexcept;
-    /// The result is empty if there is no such token.
-    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> describe(const digest& token) const noexcept;
-    /// Returns true if there is such a token, and it was created with this refresh token.
-    [[nodiscard]] bool was_made_with(const digest& token, refresh_token_id refresh_token) const noexcept {
-        return by_digest_.with(token, [&](const row* stored) { return stored != nullptr && stored->made_with == refresh_token; });
-    }
-    /// The user and application of a token; empty if there is none.
-    [[nodiscard]] TOLLGATE_DECL std::optional<grant_parties> parties_of(const digest& token) const noexcept;
-    /// Empty: those without a refresh token. Whether there were any.
-    bool revoke_made_with(std::optional<refresh_token_id> refresh_token, const grant_parties& parties) noexcept {
-        return revoke_if(parties, [refresh_token](const row& stored) { return stored.made_with == refresh_token; });
-    }
-    TOLLGATE_DECL void revoke_between(grant_parties parties) noexcept;
-    TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
-    /// Records that the token was used; returns its user and application.
-    TOLLGATE_DECL std::optional<grant_parties> record_use(const digest& token, instant now) noexcept;
-    TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
-
 private:
+    /// The scopes take only as much memory as their text: a `scope_set` reserves space for the longest ones, and with a hundred thousand of
+    /// those, a look-up would mostly wait for memory.
     struct row {
-        stored_credential credential;
-        std::optional<refresh_token_id> made_with;
+        user_id user;
+        digest secret_digest;
+        std::optional<instant> expires_at, last_used_at;
+        token_id id;
+        std::string scopes, description;
         instant created_at;
+        std::string last_used_from = {};
     };
 
-    template <class Chosen>
-    bool revoke_if(const grant_parties& parties, Chosen chosen) noexcept {
-        const auto found = between_.find(parties);
-        if (found == between_.end()) return false;
-        bool revoked = false;
-        auto next = found->second.begin();
-        for (std::size_t left = found->second.size(); left > 0; --left) {
-            const dated_digest token = *next++;  // `remove` erases the set with its last token
-            if (!by_digest_.with_existing(token.digest, [&](const row& stored) { return chosen(stored); })) continue;
-            remove(parties, token);
-            revoked = true;
-        }
-        return revoked;
-    }
+    const std::size_t tokens_max_;
 
-    TOLLGATE_DECL void remove(grant_parties parties, dated_digest token) noexcept;
+    sharded_table<token_username, row> by_username_;  // the tokens; the following only locate them
 
-    user_shares shares_;
-    sharded_table<digest, row> by_digest_;  // the tokens; the following only locate them
-    digests_by_time by_end_;
-    std::map<grant_parties, digests_by_time> between_;
-};
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_HPP
-
-// <tollgate/store/detail/memory/applications.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP
-
-namespace tollgate::inline v0::memory {
-
-/// The verbs of `application_store`, in memory, except for what is deleted together with an application.
-///
-/// Thread rule: callers hold the lock of the store's OAuth part.
-class applications {
-public:
-    explicit applications(std::size_t applications_max) : applications_max_{applications_max} {}
-
-    TOLLGATE_DECL result<application_id> create(const new_application& created, std::size_t applications_per_user_max);
-    [[nodiscard]] TOLLGATE_DECL std::optional<application> find(std::string_view client_id) const;
-    /// Null if there is none.
-    [[nodiscard]] TOLLGATE_DECL const application* find(application_id id) const noexcept;
-    /// Returns false also if there is none.
-    [[nodiscard]] bool may_get_tokens(application_id id) const noexcept {
-        const application* const found = find(id);
-        return found != nullptr && !found->suspended;
-    }
-    [[nodiscard]] TOLLGATE_DECL std::vector<application> of(user_id owner) const;
-    /// Returns true if the application may get a token for the accounts of its owner, who is this user.
-    [[nodiscard]] bool may_act_for(application_id id, user_id user) const noexcept {
-        const application* const found = find(id);
-        return found != nullptr && found->owner == user && found->acts_for_owner && found->type == client_type::confidential &&
-               !found->suspended;
-    }
-    /// Returns the owner; empty if nothing was changed. Throws std::bad_alloc without effect.
-    TOLLGATE_DECL std::optional<user_id> change(const std::optional<user_id>& changed_by, application_id id,
-                                                const application_change& change);
-    /// Applications that nobody owns, and that were registered before this time.
-    [[nodiscard]] TOLLGATE_DECL std::vector<application_id> unowned_since(instant before) const;
-    TOLLGATE_DECL bool remove(user_id owner, application_id id) noexcept;
-
-private:
-    const std::size_t applications_max_;
+    mutable std::mutex mutex_;  // locked for changing and listing; taken before a shard's mutex
     std::int64_t last_id_ = 0;
-    std::map<application_id, application> rows_;
-    std::map<client_id_text, application_id, std::less<>> by_client_id_;  // not hashed: clients choose the keys
-    std::set<std::pair<user_id, application_id>> of_owner_;
+    std::unordered_map<token_id, token_username> usernames_;
+    std::unordered_map<user_id, std::vector<token_id>> of_user_;  // oldest first
 };
 
 }  // namespace tollgate::memory
 
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_HPP
+#endif  // TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
 
 // <tollgate/store/store_error.hpp>
 #ifndef TOLLGATE_STORE_STORE_ERROR_HPP
@@ -15469,610 +15811,11 @@ template <class Store>
 
 #endif  // TOLLGATE_STORE_STORE_ERROR_HPP
 
-// <tollgate/store/detail/memory/device_codes.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP
-
-namespace tollgate::inline v0::memory {
-
-/// Device codes, in memory. They are few, so lookups scan all of them.
-///
-/// Thread rule: callers hold the lock of the store's OAuth part.
-class device_codes {
-public:
-    device_codes(std::size_t codes_max, const applications& known) : codes_max_{codes_max}, applications_{known} {}
-
-    result<void> create(const new_device_code& code) {
-        if (applications_.find(code.application) == nullptr) return not_found();
-        const auto existing = find_row(code.device_digest);
-        if (existing != rows_.end() && existing == find_row(code.user_digest)) {
-            const bool is_repeated = existing->code.device_digest == code.device_digest &&
-                                     existing->code.user_digest == code.user_digest && existing->code.application == code.application;
-            return is_repeated ? result<void>{} : token_exists();
-        }
-        if (existing != rows_.end() || find_row(code.user_digest) != rows_.end()) return token_exists();
-        const bool is_full = rows_.size() >= codes_max_ && sweep_expired(code.created_at, 1) == 0;
-        const auto replaced = is_full ? busiest_application() : std::nullopt;
-        if (is_full && !replaced)
-            return table_is_full(codes_max_, "device codes", "device_codes_max");
-        rows_.push_back({code});
-        if (replaced) erase_oldest_of(*replaced);
-        if (count_of(code.application) > limits::device_codes_per_application_max) erase_oldest_of(code.application);
-        return {};
-    }
-
-    [[nodiscard]] std::optional<device_code> find(const digest& code) const {
-        const auto found = find_row(code);
-        return found == rows_.end() ? std::nullopt : describe(*found);
-    }
-    [[nodiscard]] std::optional<device_code> find_by_user_code(const digest& user_code) const {
-        for (const row& each : rows_)
-            if (each.code.user_digest == user_code) return describe(each);
-        return std::nullopt;
-    }
-
-    void set_answer(const digest& user_code, const device_answer& answer) noexcept {
-        for (row& each : rows_)
-            if (each.code.user_digest == user_code) {
-                each.state = answer.state;
-                each.answered_by = answer.user;
-            }
-    }
-
-    void forget_of(application_id application) noexcept { std::erase_if(rows_, is_of{application}); }
-
-    std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept {
-        const instant until = now - seconds{limits::expired_device_code_seconds};
-        std::size_t swept = 0;
-        std::erase_if(rows_, [&](const row& each) {
-            const bool goes = swept < rows_max && each.code.expires_at <= until;
-            swept += goes ? 1 : 0;
-            return goes;
-        });
-        return swept;
-    }
-
-private:
-    struct row {
-        new_device_code code;
-        device_code_state state = device_code_state::pending;
-        std::optional<user_id> answered_by = {};
-    };
-
-    [[nodiscard]] std::optional<device_code> describe(const row& stored) const {
-        const new_device_code& code = stored.code;
-        const auto* const application = applications_.find(code.application);
-        if (application == nullptr) return std::nullopt;
-        return device_code{code.device_digest, code.application, application->client_id, code.scopes,       code.requested_from,
-                           code.created_at,    code.expires_at,  stored.state,           stored.answered_by};
-    }
-
-    struct is_of {
-        application_id application;
-        bool operator()(const row& each) const noexcept { return each.code.application == application; }
-    };
-    [[nodiscard]] std::size_t count_of(application_id application) const noexcept {
-        return static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), is_of{application}));
-    }
-    void erase_oldest_of(application_id application) noexcept {
-        rows_.erase(std::find_if(rows_.begin(), rows_.end(), is_of{application}));
-    }
-    /// The application that has the most codes, so that one application cannot use up the store; empty if each has only one.
-    [[nodiscard]] std::optional<application_id> busiest_application() const {
-        std::map<application_id, std::size_t> counts;
-        for (const row& each : rows_) ++counts[each.code.application];
-        const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-        if (most == counts.end() || most->second < 2) return std::nullopt;
-        return most->first;
-    }
-
-    [[nodiscard]] std::vector<row>::const_iterator find_row(const digest& code) const noexcept {
-        return std::find_if(rows_.begin(), rows_.end(), [&](const row& each) {
-            return each.code.device_digest == code || each.code.user_digest == code;
-        });
-    }
-
-    const std::size_t codes_max_;
-    const applications& applications_;
-    std::vector<row> rows_;  // oldest first
-};
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_DEVICE_CODES_HPP
-
-// <tollgate/store/detail/memory/grants.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_HPP
-
-namespace tollgate::inline v0::memory {
-
-struct grants_settings {
-    std::size_t grants_max;
-    std::size_t codes_max;
-    std::size_t refresh_tokens_max;
-};
-
-/// The verbs of `grant_store`, in memory.
-///
-/// Thread rule: callers hold the lock of the store's OAuth part.
-class grants {
-public:
-    grants(const grants_settings& settings, const applications& known, access_tokens& access)
-        : grants_max_{settings.grants_max},
-          code_shares_{settings.codes_max},
-          refresh_token_shares_{settings.refresh_tokens_max},
-          applications_{known},
-          access_{access} {}
-
-    TOLLGATE_DECL result<code_result> create_code(const new_authorization_code& code);
-    TOLLGATE_DECL result<redeemed_code> redeem(const code_redemption& shown);
-    TOLLGATE_DECL result<refreshed_token> refresh(const token_refresh& shown);
-    TOLLGATE_DECL bool revoke_token(const oauth_token_revocation& revoked) noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::optional<oauth_token> find_token(const digest& token);
-    [[nodiscard]] TOLLGATE_DECL std::int64_t users_of(application_id application) const noexcept;
-    [[nodiscard]] TOLLGATE_DECL std::vector<grant> of(user_id user) const;
-    TOLLGATE_DECL bool revoke(grant_parties parties) noexcept;
-    TOLLGATE_DECL void revoke_all_of(application_id application) noexcept;
-    TOLLGATE_DECL void record_use(const grant_parties& parties, instant now) noexcept;
-    TOLLGATE_DECL std::size_t sweep_expired(instant now, std::size_t rows_max) noexcept;
-
-private:
-    struct row {
-        grant_id id;
-        scope_set scopes;
-        instant created_at;
-        std::optional<instant> last_used_at;
-        std::vector<digest> codes;           // oldest first
-        std::vector<digest> refresh_tokens;  // oldest first
-    };
-    struct code_row {
-        grant_parties parties;
-        scope_set scopes;
-        std::string redirect;
-        std::optional<std::string> code_challenge;
-        instant expires_at;
-        instant forget_at;                                   // later than its expiry once it was redeemed
-        std::optional<refresh_token_id> refresh_token = {};  // the refresh token of the redeemed code; set when it is redeemed
-        std::optional<instant> redeemed_at = {};
-        resource_set resources = {};
-    };
-    struct refresh_row {
-        refresh_token_id id;
-        grant_parties parties;
-        scope_set scopes;
-        instant expires_at;
-        instant ends_at;
-        // Set by the last replacement, if there was one.
-        std::optional<digest> family = {};
-        digest replaced = {};
-        instant replaced_at = {};
-        digest successor_seed = {};
-        resource_set resources = {};
-    };
-    using refresh_rows = std::unordered_map<digest, refresh_row>;
-
-    TOLLGATE_DECL result<void> create_tokens(const code_row& code, const code_redemption& shown, refresh_token_id id);
-    /// Its digest now, by its own or its family's.
-    [[nodiscard]] TOLLGATE_DECL refresh_rows::iterator find_refresh_token(const digest& token, const std::optional<digest>& family);
-    /// Allocates before it changes anything.
-    TOLLGATE_DECL result<void> replace(refresh_rows::iterator token, const token_rotation& rotation, instant now);
-    TOLLGATE_DECL void forget_code(digest code) noexcept;
-    TOLLGATE_DECL void forget_refresh_token(digest token) noexcept;
-    /// The refresh token that the code's redemption created; empty if there was none, or it does not exist any more.
-    [[nodiscard]] TOLLGATE_DECL std::optional<digest> refresh_digest_of(const code_row& code) const noexcept;
-    /// Returns true if there was anything to revoke.
-    TOLLGATE_DECL bool revoke_what_came_of(const code_row& code) noexcept;
-    /// Removes one refresh token of a grant that has too many.
-    TOLLGATE_DECL void forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept;
-    TOLLGATE_DECL std::size_t sweep_codes(instant now, std::size_t rows_max) noexcept;
-    TOLLGATE_DECL std::size_t sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept;
-
-    const std::size_t grants_max_;
-    user_shares code_shares_;
-    user_shares refresh_token_shares_;
-    const applications& applications_;
-    access_tokens& access_;
-
-    std::int64_t last_grant_id_ = 0;
-    std::int64_t last_refresh_token_id_ = 0;
-    std::map<grant_parties, row> rows_;
-    std::set<std::pair<user_id, application_id>> of_user_;
-    std::unordered_map<digest, code_row> codes_;
-    digests_by_time codes_by_end_;
-    refresh_rows refresh_tokens_;
-    std::unordered_map<digest, digest> families_;  // families of tokens that were replaced, with the token that is valid now
-    digests_by_time refresh_tokens_by_end_;
-};
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_HPP
-
-// <tollgate/store/detail/memory/hooks.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_HPP
-
-namespace tollgate::inline v0::memory {
-
-/// A hook with the data that is not listed.
-struct stored_hook {
-    new_hook hook;
-    struct old_secret {
-        std::string secret;
-        instant valid_until;
-    };
-    std::vector<old_secret> previous_secrets{};  // most recently replaced first
-    hook_status status{};
-    std::size_t unsent_bytes = 0;  // bytes of its deliveries that have not ended
-};
-
-/// The verbs of `hook_store`, in memory. The store locks it together with the outbox, because deliveries belong to
-/// hooks.
-class hooks {
-public:
-    explicit hooks(std::size_t hooks_max) : hooks_max_{hooks_max} {}
-
-    TOLLGATE_DECL result<hook_id> create(const new_hook& hook, std::size_t hooks_per_event_max);
-    [[nodiscard]] TOLLGATE_DECL std::vector<hook> of(const account_ref& account) const;
-    [[nodiscard]] TOLLGATE_DECL std::optional<account_ref> account_of(const service_name& service, hook_id id) const;
-    TOLLGATE_DECL bool replace_secret(const account_ref& account, hook_id id, const hook_secret_replacement& replacement);
-    TOLLGATE_DECL result<bool> update(const account_ref& account, hook_id id, const hook_fields& fields);
-    TOLLGATE_DECL bool remove(const account_ref& account, hook_id id);
-
-    /// Null if the account has no such hook.
-    [[nodiscard]] TOLLGATE_DECL stored_hook* find(const account_ref& account, hook_id id) noexcept;
-    /// Null if there is none.
-    [[nodiscard]] TOLLGATE_DECL stored_hook* find(hook_id id) noexcept;
-    /// Precondition: there is such a hook.
-    [[nodiscard]] stored_hook& at(hook_id id) { return hooks_.at(id); }
-    /// The sum over all hooks of the account.
-    [[nodiscard]] TOLLGATE_DECL std::size_t unsent_bytes_of(const account_ref& account) const;
-    /// The hooks that an event is delivered to.
-    [[nodiscard]] TOLLGATE_DECL std::vector<hook_id> listening_to(const account_ref& account, std::string_view event) const;
-
-private:
-    [[nodiscard]] TOLLGATE_DECL std::size_t count_of_event(const std::vector<hook_id>& among, std::string_view event) const;
-
-    const std::size_t hooks_max_;
-
-    std::int64_t last_id_ = 0;
-    std::unordered_map<hook_id, stored_hook> hooks_;
-    std::map<account_ref, std::vector<hook_id>> of_account_;  // oldest first
-};
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_HPP
-
-// <tollgate/store/detail/memory/outbox.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_HPP
-
-namespace tollgate::inline v0::memory {
-
-/// The verbs of `outbox`, in memory. The store locks it together with the hooks.
-///
-/// Each delivery and each hook owns one set node, created with it, which moves from set to set. Later changes therefore
-/// need no memory, and no verb is left half done.
-class outbox {
-public:
-    outbox(std::size_t bytes_max, hooks& listening) : bytes_max_{bytes_max}, hooks_{listening} {}
-
-    TOLLGATE_DECL result<std::size_t> append(const event& reported, const message_seed& seed, instant now,
-                                             std::optional<hook_id> only_to);
-    [[nodiscard]] TOLLGATE_DECL due_hook_page list_due_hooks(instant now, std::size_t rows_max) const;
-    [[nodiscard]] TOLLGATE_DECL delivery_backlog backlog(instant now, std::size_t rows_max) const;
-    TOLLGATE_DECL std::vector<due_delivery> lease(std::span<const lease_request> requests, const lease_time& time);
-    TOLLGATE_DECL std::vector<completion> complete(std::span<const attempt_result> ended, instant now);
-    [[nodiscard]] TOLLGATE_DECL std::vector<listed_delivery> deliveries_of(const account_ref& account, const delivery_query& query) const;
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now);
-    TOLLGATE_DECL bool enable_hook(const account_ref& account, hook_id id, instant now) noexcept;
-    TOLLGATE_DECL std::size_t sweep(instant ended_before, std::size_t rows_max) noexcept;
-
-    /// The memory that `retarget` needs; may throw.
-    TOLLGATE_DECL void prepare_target(const std::string& target_url) { host_of(target_url); }
-    /// Moves the deliveries of the hook, if any, to this host. Precondition: `prepare_target` was called for it.
-    TOLLGATE_DECL void retarget(const std::string& to, std::optional<hook_id> changed) noexcept;
-    /// Stops deliveries to a deleted hook. If it has many, some are removed now and the rest in sweeps.
-    TOLLGATE_DECL void forget(hook_id deleted) noexcept;
-
-private:
-    struct timed_delivery {
-        instant at;
-        delivery_id id;
-        // Not `<=>`, which time points do not have in libc++ 16.
-        friend bool operator<(const timed_delivery& a, const timed_delivery& b) noexcept {
-            return a.at != b.at ? a.at < b.at : a.id < b.id;
-        }
-    };
-    using timed_deliveries = std::set<timed_delivery>;
-
-    struct host {
-        std::string name;
-        timed_deliveries leased;  // ordered by the end of their lease
-        std::size_t deliveries = 0;
-        std::size_t unsent_bytes = 0;  // bytes of deliveries that have not ended
-    };
-
-    /// Hooks by when they may have a due delivery; hooks with the same time in the order in which they were queued.
-    struct place_in_queue {
-        instant ready_at;
-        std::uint64_t number;
-        hook_id hook;
-        friend bool operator<(const place_in_queue& a, const place_in_queue& b) noexcept {
-            return a.ready_at != b.ready_at ? a.ready_at < b.ready_at : a.number < b.number;
-        }
-        friend bool operator==(const place_in_queue&, const place_in_queue&) noexcept = default;
-    };
-    using hook_queue = std::set<place_in_queue>;
-
-    struct stored_event {
-        event reported;
-        message_seed seed;
-        std::size_t deliveries = 0;
-    };
-
-    struct row {
-        delivery_id id;
-        hook_id hook;
-        host* to;
-        std::shared_ptr<stored_event> event;
-        public_id message_id;
-        instant created_at;
-        timed_deliveries* kept_in;  // the list of the delivery: its hook's waiting, its host's leased, ended_ or held_
-        instant at;                 // the key in that set
-        delivery_state state = delivery_state::waiting;
-        bool lease_open = false;    // leased and not completed, resent or leased again since
-        std::int64_t lease_number = 0;
-        unsigned attempts_made = 0;
-        bool resend_requested = false;  // while it was being sent
-        std::vector<std::int64_t> attempts{};  // on record, oldest first
-    };
-    using rows = std::unordered_map<delivery_id, row>;
-
-    struct attempt_row {
-        delivery_id delivery;
-        tollgate::attempt attempt;
-    };
-    struct hook_rows {
-        std::set<delivery_id> deliveries{};
-        std::map<std::int64_t, attempt_row> attempts{};
-        timed_deliveries waiting{};  // ordered by the time at which they are due
-        host* to = nullptr;
-        hook_queue* queue = nullptr;  // ready_ or idle_
-        place_in_queue place;
-        bool deleted = false;  // in the list of deleted hooks until its last delivery is removed
-        hook_rows* next_deleted = nullptr;
-    };
-
-    TOLLGATE_DECL result<std::size_t> append_to(const std::vector<hook_id>& listening, const event& reported,
-                                                const message_seed& seed, instant now);
-    TOLLGATE_DECL host& host_of(const std::string& target_url);
-    TOLLGATE_DECL hook_rows& rows_of(hook_id id);
-    TOLLGATE_DECL void forget_unless_used(hook_id id) noexcept;
-    /// Returns true if the delivery is due. It is given up at once if its host has used its share.
-    TOLLGATE_DECL bool add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now);
-    TOLLGATE_DECL void remove(delivery_id id) noexcept;
-    TOLLGATE_DECL std::size_t forget_deleted(std::size_t rows_max) noexcept;
-    TOLLGATE_DECL void charge(const row& which, bool more) noexcept;
-    [[nodiscard]] TOLLGATE_DECL result<void> expect_share(const event& reported, const std::vector<hook_id>& listening);
-    [[nodiscard]] TOLLGATE_DECL bool has_share(const host& which, const event& event) const noexcept;
-    /// Null also if its hook was deleted.
-    [[nodiscard]] TOLLGATE_DECL row* find(delivery_id id) noexcept;
-    TOLLGATE_DECL void forget_unless_used(host& which) noexcept;
-    TOLLGATE_DECL void move(row& which, timed_deliveries& into, instant at) noexcept;
-    TOLLGATE_DECL void hold(row& which, instant now) noexcept;
-    TOLLGATE_DECL void wait_until(row& which, instant at) noexcept;
-    TOLLGATE_DECL void make_due(row& which, instant now) noexcept;
-
-    TOLLGATE_DECL void queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept;
-    TOLLGATE_DECL void queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept;
-    TOLLGATE_DECL void end_leases(host& which, instant now) noexcept;
-    TOLLGATE_DECL void lease_for(const lease_request& request, const lease_time& time, std::vector<due_delivery>& into);
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, delivery_id id, instant now);
-    TOLLGATE_DECL result<std::size_t> resend(const account_ref& account, const given_up_deliveries& resent, instant now);
-    [[nodiscard]] TOLLGATE_DECL due_delivery describe(const row& which, const stored_hook& to, instant now) const;
-
-    TOLLGATE_DECL void record(const attempt_result& ended);
-    TOLLGATE_DECL completion complete_one(const attempt_result& ended, instant now) noexcept;
-    TOLLGATE_DECL void forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept;
-    TOLLGATE_DECL void forget_attempt(row& which, std::size_t index) noexcept;
-    TOLLGATE_DECL bool make_space(std::size_t bytes) noexcept;
-
-    const std::size_t bytes_max_;
-    hooks& hooks_;
-
-    std::size_t bytes_ = 0;  // approximate
-    std::int64_t last_id_ = 0, last_attempt_ = 0;
-    std::uint64_t last_place_ = 0;
-    rows rows_;
-    std::unordered_map<hook_id, hook_rows> hook_rows_;
-    hook_rows* deleted_ = nullptr;
-    std::unordered_map<std::string, std::unique_ptr<host>, tollgate::detail::keyed_hash> hosts_;  // keyed, because users choose the names
-    hook_queue ready_, idle_;
-    timed_deliveries ended_;  // delivered and given up, by time
-    timed_deliveries held_;   // ordered by the time since when they are held
-};
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_HPP
-
-// <tollgate/store/detail/memory/sessions.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP
-
-namespace tollgate::inline v0::memory {
-
-/// The verbs of `session_store`, in memory.
-class sessions {
-public:
-    explicit sessions(std::size_t sessions_max) : sessions_max_{sessions_max} {}
-
-    TOLLGATE_DECL result<void> create(const stored_session& session);
-    [[nodiscard]] TOLLGATE_DECL std::optional<stored_session> find(const digest& cookie) const;
-    TOLLGATE_DECL void touch(const digest& cookie, instant now);
-    TOLLGATE_DECL bool end(const session_selection& ended);
-    [[nodiscard]] TOLLGATE_DECL std::vector<stored_session> of(user_id user) const;
-    TOLLGATE_DECL std::size_t sweep(const session_ends& ends, std::size_t rows_max);
-
-private:
-    TOLLGATE_DECL void remove(digest cookie) noexcept;
-
-    const std::size_t sessions_max_;
-
-    mutable std::mutex mutex_;
-    std::unordered_map<digest, stored_session> rows_;
-    digests_by_time by_creation_;
-    digests_by_time by_last_seen_;
-    std::unordered_map<user_id, digests_by_time> of_user_;  // ordered by the time of the last use
-};
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_HPP
-
-// <tollgate/store/detail/sweep_kinds.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_SWEEP_KINDS_HPP
-#define TOLLGATE_STORE_DETAIL_SWEEP_KINDS_HPP
-
-namespace tollgate::inline v0::detail {
-
-/// Sweeps the kinds of rows whose times are set, within the bound of the request. Each function takes its times and the number of rows that
-/// it may delete, and returns how many it has deleted.
-template <class Expired, class Unowned, class Deliveries, class Sessions>
-result<std::size_t> sweep_kinds(const sweep_request& request, Expired expired, Unowned unowned, Deliveries deliveries, Sessions sessions) {
-    std::size_t swept = 0;
-    const auto sweep = [&](const auto& times, auto& kind) -> result<void> {
-        if (!times || swept >= request.rows_max) return {};
-        const result<std::size_t> some = kind(*times, request.rows_max - swept);
-        if (!some) return some.error();
-        swept += *some;
-        return {};
-    };
-    auto done = sweep(request.expired_at, expired);
-    if (done) done = sweep(request.unowned_registered_before, unowned);
-    if (done) done = sweep(request.deliveries_ended_before, deliveries);
-    if (done) done = sweep(request.sessions, sessions);
-    if (!done) return std::move(done).error();
-    return swept;
-}
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_STORE_DETAIL_SWEEP_KINDS_HPP
-
-// <tollgate/store/detail/undo.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_UNDO_HPP
-#define TOLLGATE_STORE_DETAIL_UNDO_HPP
-
-namespace tollgate::inline v0::detail {
-
-/// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
-/// must not remain visible.
-template <class Undo>
-class undo_unless_kept {
-public:
-    explicit undo_unless_kept(Undo undo) noexcept : undo_{std::move(undo)} {}
-    undo_unless_kept(const undo_unless_kept&) = delete;
-    undo_unless_kept& operator=(const undo_unless_kept&) = delete;
-    ~undo_unless_kept() {
-        if (!kept_) undo_();
-    }
-
-    void keep() noexcept { kept_ = true; }
-
-private:
-    Undo undo_;
-    bool kept_ = false;
-};
-
-/// For the end of a verb whose steps have all succeeded.
-template <class... Undo>
-void keep_all(undo_unless_kept<Undo>&... steps) noexcept {
-    (steps.keep(), ...);
-}
-
-}  // namespace tollgate::detail
-
-#endif  // TOLLGATE_STORE_DETAIL_UNDO_HPP
-
-// <tollgate/store/detail/memory/personal_tokens.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
-
-namespace tollgate::inline v0::memory {
-
-/// The personal-token verbs of `token_store`, in memory.
-class personal_tokens {
-public:
-    explicit personal_tokens(std::size_t tokens_max) : tokens_max_{tokens_max} {}
-
-    [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
-        using found = result<std::optional<token_credential>>;
-        return by_username_.with(username, [](const row* stored) -> found {
-            return stored == nullptr ? found{std::nullopt} : stored->credential.get();
-        });
-    }
-    TOLLGATE_COLD result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
-    [[nodiscard]] TOLLGATE_COLD std::vector<personal_token> of(user_id user) const;
-    TOLLGATE_COLD bool revoke(token_id id);
-    TOLLGATE_COLD bool renew(user_id user, token_id id, const personal_token_renewal& renewed);
-    void record_use(std::string_view username, instant now, std::string_view from) {
-        std::string network{from};
-        by_username_.change(username, [&](row& stored) {
-            stored.credential.last_used_at = now;
-            stored.last_used_from.swap(network);
-        });
-    }
-
-private:
-    struct row {
-        stored_credential credential;
-        std::string description;
-        instant created_at;
-        std::string last_used_from = {};
-    };
-
-    const std::size_t tokens_max_;
-
-    sharded_table<token_username, row> by_username_;  // the tokens; the following only locate them
-
-    mutable std::mutex mutex_;  // locked for changing and listing; taken before a shard's mutex
-    std::int64_t last_id_ = 0;
-    std::unordered_map<token_id, token_username> usernames_;
-    std::unordered_map<user_id, std::vector<token_id>> of_user_;  // oldest first
-};
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_HPP
-
 // <tollgate/store/memory_tokens.hpp>
 #ifndef TOLLGATE_STORE_MEMORY_TOKENS_HPP
 #define TOLLGATE_STORE_MEMORY_TOKENS_HPP
 
 namespace tollgate::inline v0 {
-
-/// The number of rows that a `memory_store` or a `memory_token_store` holds before it refuses more with an error (unavailable). Expired
-/// access tokens, codes, refresh tokens and device codes are removed first. A row takes about 1 to 4 kB. One user may have a quarter of the
-/// access tokens, codes and refresh tokens; `limits` bounds the other rows of a user.
-struct memory_settings {
-    std::size_t personal_tokens_max = 100'000;
-    std::size_t access_tokens_max = 100'000;
-    std::size_t hooks_max = 100'000;
-    std::size_t applications_max = 10'000;
-    std::size_t grants_max = 100'000;
-    std::size_t codes_max = 100'000;
-    std::size_t refresh_tokens_max = 100'000;
-    std::size_t device_codes_max = 10'000;
-    std::size_t sessions_max = 100'000;
-    /// Bytes of events, deliveries and their attempts. Undelivered events of one account, and deliveries to one host, may use a quarter of
-    /// it. An event of an account over its quarter is refused. Deliveries to a host over its quarter are recorded as given up at once; if
-    /// the event has no other deliveries, it is refused.
-    std::size_t outbox_bytes_max = 256 * 1024 * 1024;
-};
 
 /// A store in memory for personal tokens only, for an API without webhooks and OAuth. It has no access tokens. It compiles faster than
 /// `memory_store`, which has all contracts.
@@ -16108,286 +15851,6 @@ static_assert(token_store<memory_token_store> && use_recorder<memory_token_store
 }  // namespace tollgate
 
 #endif  // TOLLGATE_STORE_MEMORY_TOKENS_HPP
-
-// <tollgate/store/memory.hpp>
-#ifndef TOLLGATE_STORE_MEMORY_HPP
-#define TOLLGATE_STORE_MEMORY_HPP
-
-namespace tollgate::inline v0 {
-
-class any_store;
-
-/// The store in memory, for tests, demonstrations, and programs that keep their data elsewhere. It is also the reference implementation of
-/// every verb. No data survives the process.
-///
-/// Thread rule: any thread. No call blocks: locks are held only to copy a row. `find_credential` does not allocate.
-class memory_store : memory_token_store {  // private, because through this base the store would have no access tokens
-public:
-    using memory_token_store::blocking;
-
-    /// Constructs an empty store.
-    TOLLGATE_DECL explicit memory_store(const memory_settings& settings = {});
-    TOLLGATE_DECL ~memory_store();
-
-    /// An empty store that a program can choose at run time: the caller compiles nothing of this class. Throws std::bad_alloc.
-    [[nodiscard]] static TOLLGATE_DECL any_store make_any(const memory_settings& settings = {});
-
-    /// See `credential_source`.
-    result<std::optional<token_credential>> find_credential(const credential_key& key) noexcept {
-        const auto* const access = std::get_if<access_token_key>(&key);
-        return access != nullptr ? access_.find(access->token_digest) : memory_token_store::find_credential(key);
-    }
-    /// See `token_store`.
-    using memory_token_store::create_personal_token;
-    using memory_token_store::personal_tokens_of;
-    using memory_token_store::renew_personal_token;
-    /// See `token_store` and `access_token_store`.
-    result<bool> revoke(const revocation& revoked) noexcept {
-        if (std::holds_alternative<personal_token_revocation>(revoked)) return memory_token_store::revoke(revoked);
-        return in_oauth([&] {
-            if (const auto* const given = std::get_if<grant_revocation>(&revoked))
-                return grants_.revoke({given->application, given->user});
-            return grants_.revoke_token(std::get<oauth_token_revocation>(revoked));
-        });
-    }
-    /// See `use_recorder`. A use of an access token is a use of its grant, too.
-    result<void> record_use(const credential_key& key, instant now, std::string_view from) noexcept {
-        const auto* const access = std::get_if<access_token_key>(&key);
-        if (access == nullptr) return memory_token_store::record_use(key, now, from);
-        return in_oauth([&] {
-            if (const auto parties = access_.record_use(access->token_digest, now)) grants_.record_use(*parties, now);
-        });
-    }
-
-    /// See `access_token_store`.
-    result<bool> create_access_token(const new_access_token& token) noexcept {
-        return in_oauth([&]() -> result<bool> {
-            if (token.for_owner && !applications_.may_act_for(token.application, token.user)) return false;
-            return access_.create(token, std::nullopt).transform([] { return true; });
-        });
-    }
-
-    /// See `application_store`.
-    result<application_id> create_application(const new_application& application, std::size_t applications_per_user_max) noexcept {
-        return in_oauth([&] { return applications_.create(application, applications_per_user_max); });
-    }
-    result<std::optional<application>> find_application(std::string_view client_id) noexcept {
-        return in_oauth([&] { return applications_.find(client_id); });
-    }
-    result<std::vector<application>> applications_of(user_id owner) noexcept {
-        return in_oauth([&] {
-            auto listed = applications_.of(owner);
-            for (application& each : listed) each.users = grants_.users_of(each.id);
-            return listed;
-        });
-    }
-    result<bool> change_application(const std::optional<user_id>& changed_by, application_id id,
-                                    const application_change& change) noexcept {
-        return in_oauth([&] {
-            const auto owner = applications_.change(changed_by, id, change);
-            if (!owner) return false;
-            const auto* const fields = std::get_if<application_fields>(&change);
-            if (fields != nullptr && !fields->acts_for_owner) access_.revoke_made_with(std::nullopt, {id, *owner});
-            const auto* const suspended = std::get_if<suspension_change>(&change);
-            if (suspended != nullptr && suspended->suspended) access_.revoke_all_of(id);
-            return true;
-        });
-    }
-    result<bool> delete_application(user_id owner, application_id id) noexcept {
-        return in_oauth([&] {
-            if (!applications_.remove(owner, id)) return false;
-            device_codes_.forget_of(id);
-            grants_.revoke_all_of(id);
-            return true;
-        });
-    }
-
-    /// See `grant_store`.
-    result<code_result> create_code(const new_authorization_code& code) noexcept {
-        return in_oauth([&] { return grants_.create_code(code); });
-    }
-    result<redeemed_code> redeem_code(const code_redemption& shown) noexcept {
-        return in_oauth([&] { return grants_.redeem(shown); });
-    }
-    result<refreshed_token> refresh_access_token(const token_refresh& shown) noexcept {
-        return in_oauth([&] { return grants_.refresh(shown); });
-    }
-    result<std::optional<oauth_token>> find_oauth_token(const digest& token) noexcept {
-        return in_oauth([&] { return grants_.find_token(token); });
-    }
-    result<void> create_device_code(const new_device_code& code) noexcept {
-        return in_oauth([&] { return device_codes_.create(code); });
-    }
-    result<std::optional<device_code>> find_device_code(const digest& code) noexcept {
-        return in_oauth([&] { return device_codes_.find(code); });
-    }
-    result<std::optional<device_answer>> answer_device_code(const device_decision& decision) noexcept {
-        return in_oauth([&]() -> result<std::optional<device_answer>> {
-            const auto request = device_codes_.find_by_user_code(decision.user_digest);
-            const auto answer = request ? judge_answer(*request, decision) : std::nullopt;
-            if (!answer || !answer->is_new) return answer;
-            if (answer->state == device_code_state::approved) {
-                const auto created = grants_.create_code(code_of(*request, decision));
-                if (!created) return created.error();
-                if (*created != code_result::created) return std::optional<device_answer>{};
-            }
-            device_codes_.set_answer(decision.user_digest, *answer);
-            return answer;
-        });
-    }
-    result<std::vector<grant>> grants_of(user_id user) noexcept {
-        return in_oauth([&] { return grants_.of(user); });
-    }
-    /// See `session_store`.
-    result<void> create_session(const stored_session& session) noexcept {
-        return detail::without_exceptions([&] { return sessions_.create(session); });
-    }
-    result<std::optional<stored_session>> find_session(const digest& cookie) noexcept {
-        return detail::without_exceptions([&] { return sessions_.find(cookie); });
-    }
-    result<void> touch_session(const digest& cookie, instant now) noexcept {
-        return detail::without_exceptions([&] { return sessions_.touch(cookie, now); });
-    }
-    result<std::vector<stored_session>> sessions_of(user_id user) noexcept {
-        return detail::without_exceptions([&] { return sessions_.of(user); });
-    }
-    result<bool> end_sessions(const session_selection& ended) noexcept {
-        return detail::without_exceptions([&] { return sessions_.end(ended); });
-    }
-
-    /// See `hook_store`.
-    result<hook_id> create_hook(const new_hook& hook, std::size_t hooks_per_event_max) noexcept {
-        return in_hooks([&] { return hooks_.create(hook, hooks_per_event_max); });
-    }
-    result<std::vector<hook>> hooks_of(const account_ref& account) noexcept {
-        return in_hooks([&] { return hooks_.of(account); });
-    }
-    result<std::optional<account_ref>> account_of_hook(const service_name& service, hook_id id) noexcept {
-        return in_hooks([&] { return hooks_.account_of(service, id); });
-    }
-    result<bool> change_hook(const account_ref& account, hook_id id, const hook_change& change) noexcept {
-        return in_hooks([&] {
-            return std::visit(
-                detail::overloaded{
-                    [&](const hook_fields& fields) {
-                        const std::string host = delivery_host(fields.target_url);
-                        outbox_.prepare_target(fields.target_url);
-                        detail::undo_unless_kept prepared{[&]() noexcept { outbox_.retarget(host, std::nullopt); }};
-                        auto done = hooks_.update(account, id, fields);
-                        prepared.keep();
-                        outbox_.retarget(host, done && *done ? std::optional{id} : std::nullopt);
-                        return done;
-                    },
-                    [&](const hook_secret_replacement& replaced) -> result<bool> { return hooks_.replace_secret(account, id, replaced); },
-                    [&](const hook_enabling& enabling) -> result<bool> { return outbox_.enable_hook(account, id, enabling.now); },
-                },
-                change);
-        });
-    }
-    result<bool> delete_hook(const account_ref& account, hook_id id) noexcept {
-        return in_hooks([&] {
-            if (!hooks_.remove(account, id)) return false;
-            outbox_.forget(id);
-            return true;
-        });
-    }
-
-    /// See `event_sink`.
-    result<std::size_t> append_event(const event& reported, const message_seed& seed, instant now,
-                                     std::optional<hook_id> only_to = {}) noexcept {
-        return in_hooks([&] { return outbox_.append(reported, seed, now, only_to); });
-    }
-    /// See `outbox`.
-    result<due_hook_page> due_hooks(instant now, std::size_t rows_max) noexcept {
-        return in_hooks([&] { return outbox_.list_due_hooks(now, rows_max); });
-    }
-    /// See `backlog_source`.
-    result<delivery_backlog> backlog(instant now, std::size_t rows_max) noexcept {
-        return in_hooks([&] { return outbox_.backlog(now, rows_max); });
-    }
-    /// See `outbox`.
-    result<std::vector<due_delivery>> lease(std::span<const lease_request> requests, const lease_time& lease) noexcept {
-        return in_hooks([&] { return outbox_.lease(requests, lease); });
-    }
-    result<std::vector<completion>> complete(std::span<const attempt_result> ended, instant now) noexcept {
-        return in_hooks([&] { return outbox_.complete(ended, now); });
-    }
-    result<std::vector<listed_delivery>> deliveries_of(const account_ref& account, const delivery_query& query) noexcept {
-        return in_hooks([&] { return outbox_.deliveries_of(account, query); });
-    }
-    result<std::size_t> resend(const account_ref& account, const resend_request& resent, instant now) noexcept {
-        return in_hooks([&] { return outbox_.resend(account, resent, now); });
-    }
-
-    /// See `grant_store`, `outbox` and `session_store`.
-    result<std::size_t> sweep(const sweep_request& request) noexcept {
-        return detail::sweep_kinds(
-            request,
-            [&](instant now, std::size_t rows_max) {
-                return in_oauth([&] {
-                    const std::size_t swept = grants_.sweep_expired(now, rows_max);
-                    return swept + device_codes_.sweep_expired(now, rows_max - swept);
-                });
-            },
-            [&](instant registered_before, std::size_t rows_max) {
-                return in_oauth([&] {
-                    std::size_t swept = 0;
-                    for (const application_id each : applications_.unowned_since(registered_before)) {
-                        if (swept == rows_max) break;
-                        if (grants_.users_of(each) != 0) continue;
-                        applications_.remove(no_owner, each);
-                        device_codes_.forget_of(each);
-                        ++swept;
-                    }
-                    return swept;
-                });
-            },
-            [&](instant ended_before, std::size_t rows_max) { return in_hooks([&] { return outbox_.sweep(ended_before, rows_max); }); },
-            [&](const session_ends& ends, std::size_t rows_max) {
-                return detail::without_exceptions([&] { return sessions_.sweep(ends, rows_max); });
-            });
-    }
-
-private:
-    /// Runs a verb with the lock of all OAuth tables. Reading a credential does not need the lock.
-    template <class Verb>
-    detail::as_result<std::invoke_result_t<Verb&>> in_oauth(Verb&& verb) noexcept {
-        return detail::without_exceptions([&] {
-            const std::scoped_lock lock{oauth_mutex_};
-            return verb();
-        });
-    }
-    /// Runs a verb with the lock shared by hooks and deliveries.
-    template <class Verb>
-    detail::as_result<std::invoke_result_t<Verb&>> in_hooks(Verb&& verb) noexcept {
-        return detail::without_exceptions([&] {
-            const std::scoped_lock lock{hooks_mutex_};
-            return verb();
-        });
-    }
-
-    memory::sessions sessions_;
-
-    std::mutex hooks_mutex_;
-    memory::hooks hooks_;
-    memory::outbox outbox_;
-
-    std::mutex oauth_mutex_;
-    memory::access_tokens access_;
-    memory::applications applications_;
-    memory::grants grants_;
-    memory::device_codes device_codes_;
-};
-
-static_assert(token_store<memory_store> && access_token_store<memory_store> && use_recorder<memory_store>);
-static_assert(hook_store<memory_store>);
-static_assert(oauth_store<memory_store>);
-static_assert(session_store<memory_store>);
-static_assert(outbox<memory_store> && backlog_source<memory_store>);
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_STORE_MEMORY_HPP
 
 // <tollgate/store/schema_status.hpp>
 #ifndef TOLLGATE_STORE_SCHEMA_STATUS_HPP
@@ -17799,6 +17262,24 @@ struct host_address {
 }  // namespace tollgate::detail
 
 #endif  // TOLLGATE_BASE_DETAIL_HOST_LOOKUP_HPP
+
+// <tollgate/base/detail/overloaded.hpp>
+#ifndef TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
+#define TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// A visitor of a variant, made of one lambda for each alternative.
+template <class... Functions>
+struct overloaded : Functions... {
+    using Functions::operator()...;
+};
+template <class... Functions>
+overloaded(Functions...) -> overloaded<Functions...>;
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_BASE_DETAIL_OVERLOADED_HPP
 
 // <tollgate/base/detail/system/process.hpp>
 #ifndef TOLLGATE_BASE_DETAIL_SYSTEM_PROCESS_HPP
@@ -21881,7 +21362,9 @@ result<void> encrypt_all(const secret_keys& keys, Read read, Write write) {
 /// Decrypts the secrets of leased deliveries. If a secret cannot be decrypted, the delivery says so and has none. Previous
 /// secrets that cannot be decrypted are left out: receivers know the newer one, too.
 inline void decrypt_all(const secret_keys& keys, std::vector<due_delivery>& leased) {
+    const auto is_plain = [](const std::string& text) { return text.starts_with(hook_secret_prefix); };
     for (due_delivery& each : leased) {
+        if (is_plain(each.secret) && std::all_of(each.previous_secrets.begin(), each.previous_secrets.end(), is_plain)) continue;
         const std::string context = hook_secret_context(each.event->account);
         auto secret = keys.decrypt(each.secret, context);
         if (!secret) each.unreadable_secret = context + ": " + secret.error().cause;
@@ -22372,6 +21855,36 @@ private:
 
 #endif  // TOLLGATE_STORE_DETAIL_SQL_SHARED_VERBS_HPP
 
+// <tollgate/store/detail/sweep_kinds.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SWEEP_KINDS_HPP
+#define TOLLGATE_STORE_DETAIL_SWEEP_KINDS_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// Sweeps the kinds of rows whose times are set, within the bound of the request. Each function takes its times and the number of rows that
+/// it may delete, and returns how many it has deleted.
+template <class Expired, class Unowned, class Deliveries, class Sessions>
+result<std::size_t> sweep_kinds(const sweep_request& request, Expired expired, Unowned unowned, Deliveries deliveries, Sessions sessions) {
+    std::size_t swept = 0;
+    const auto sweep = [&](const auto& times, auto& kind) -> result<void> {
+        if (!times || swept >= request.rows_max) return {};
+        const result<std::size_t> some = kind(*times, request.rows_max - swept);
+        if (!some) return some.error();
+        swept += *some;
+        return {};
+    };
+    auto done = sweep(request.expired_at, expired);
+    if (done) done = sweep(request.unowned_registered_before, unowned);
+    if (done) done = sweep(request.deliveries_ended_before, deliveries);
+    if (done) done = sweep(request.sessions, sessions);
+    if (!done) return std::move(done).error();
+    return swept;
+}
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_STORE_DETAIL_SWEEP_KINDS_HPP
+
 // <tollgate/store/detail/sql/sweeps.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_SQL_SWEEPS_HPP
 #define TOLLGATE_STORE_DETAIL_SQL_SWEEPS_HPP
@@ -22428,6 +21941,35 @@ result<std::size_t> sweep(Store& store, const sweep_request& request) {
 }  // namespace tollgate::sql
 
 #endif  // TOLLGATE_STORE_DETAIL_SQL_SWEEPS_HPP
+
+// <tollgate/store/detail/undo.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_UNDO_HPP
+#define TOLLGATE_STORE_DETAIL_UNDO_HPP
+
+namespace tollgate::inline v0::detail {
+
+/// Reverts a step at the end of the scope unless `keep` was called: when a verb runs out of memory, its earlier steps
+/// must not remain visible.
+template <class Undo>
+class undo_unless_kept {
+public:
+    explicit undo_unless_kept(Undo undo) noexcept : undo_{std::move(undo)} {}
+    undo_unless_kept(const undo_unless_kept&) = delete;
+    undo_unless_kept& operator=(const undo_unless_kept&) = delete;
+    ~undo_unless_kept() {
+        if (!kept_) undo_();
+    }
+
+    void keep() noexcept { kept_ = true; }
+
+private:
+    Undo undo_;
+    bool kept_ = false;
+};
+
+}  // namespace tollgate::detail
+
+#endif  // TOLLGATE_STORE_DETAIL_UNDO_HPP
 
 // <tollgate/store/detail/widen_scopes.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_WIDEN_SCOPES_HPP
@@ -33356,37 +32898,6 @@ TOLLGATE_COLD void part_mounter::mount(account_service& service, const session_p
 
 #endif  // TOLLGATE_API_SIGN_IN_IPP
 
-// <tollgate/store/detail/key_value/big_endian.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_BIG_ENDIAN_HPP
-#define TOLLGATE_STORE_DETAIL_KEY_VALUE_BIG_ENDIAN_HPP
-
-namespace tollgate::inline v0::key_value_detail {
-
-/// Returns the number whose bytes are in big-endian order, or the number with these bytes: on all machines, numbers in keys and records
-/// have one form, and sort as the numbers do.
-template <std::unsigned_integral N>
-[[nodiscard]] constexpr N in_big_endian_order(N number) noexcept {
-    if constexpr (std::endian::native == std::endian::big || sizeof(N) == 1) return number;
-    else if constexpr (sizeof(N) == 4) return __builtin_bswap32(number);
-    else return __builtin_bswap64(number);
-}
-
-template <std::unsigned_integral N>
-void store_big_endian(N number, char* to) noexcept {
-    const N ordered = in_big_endian_order(number);
-    std::memcpy(to, &ordered, sizeof ordered);
-}
-template <std::unsigned_integral N>
-[[nodiscard]] N load_big_endian(const char* from) noexcept {
-    N ordered;
-    std::memcpy(&ordered, from, sizeof ordered);
-    return in_big_endian_order(ordered);
-}
-
-}  // namespace tollgate::key_value_detail
-
-#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_BIG_ENDIAN_HPP
-
 // <tollgate/store/detail/key_value/codec.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_CODEC_HPP
 #define TOLLGATE_STORE_DETAIL_KEY_VALUE_CODEC_HPP
@@ -33402,32 +32913,27 @@ inline constexpr char record_version = 1;
 template <class R>
 concept record = requires(R& r) { R::fields(r, [](auto&...) {}); };
 
-/// Appends fields to a text.
+/// Calls `write` for the parts of the form of fields: write(number) for its bytes in big-endian order, and write(text) for the text alone.
+template <class Write>
 class encoder {
 public:
-    explicit encoder(std::string& out) noexcept : out_{out} {}
+    explicit encoder(Write& write) noexcept : write_{write} {}
 
     void operator()(const auto&... fields) { (put(fields), ...); }
 
 private:
-    template <std::unsigned_integral N>
-    void put_number(N number) {
-        char bytes[sizeof(N)];
-        store_big_endian(number, bytes);
-        out_.append(bytes, sizeof bytes);
-    }
     void put_text(std::string_view text) {
-        put_number(static_cast<std::uint32_t>(text.size()));
-        out_.append(text);
+        write_(static_cast<std::uint32_t>(text.size()));
+        write_(text);
     }
 
-    void put(bool value) { out_.push_back(value ? '\1' : '\0'); }
-    void put(std::uint32_t value) { put_number(value); }
-    void put(std::uint64_t value) { put_number(value); }
-    void put(std::int64_t value) { put_number(static_cast<std::uint64_t>(value)); }
+    void put(bool value) { write_(static_cast<std::uint8_t>(value)); }
+    void put(std::uint32_t value) { write_(value); }
+    void put(std::uint64_t value) { write_(value); }
+    void put(std::int64_t value) { write_(static_cast<std::uint64_t>(value)); }
     void put(instant value) { put(std::int64_t{to_unix_milliseconds(value)}); }
     void put(milliseconds value) { put(std::int64_t{value.count()}); }
-    void put(const digest& value) { out_.append(value.raw()); }
+    void put(const digest& value) { write_(value.raw()); }
     void put(const std::string& value) { put_text(value); }
     void put(std::string_view value) { put_text(value); }
     template <class Tag>
@@ -33437,7 +32943,7 @@ private:
     template <class E>
         requires std::is_enum_v<E>
     void put(E value) {
-        out_.push_back(static_cast<char>(value));
+        write_(static_cast<std::uint8_t>(value));
     }
     template <std::size_t Capacity>
     void put(const detail::inline_text<Capacity>& value) {
@@ -33450,7 +32956,7 @@ private:
     }
     template <class T>
     void put(const std::vector<T>& values) {
-        put_number(static_cast<std::uint32_t>(values.size()));
+        write_(static_cast<std::uint32_t>(values.size()));
         for (const T& each : values) put(each);
     }
     template <record R>
@@ -33458,7 +32964,30 @@ private:
         R::fields(value, *this);
     }
 
-    std::string& out_;
+    Write& write_;
+};
+/// Each is the `write` of an encoder: one counts bytes, the other one stores them.
+struct byte_counter {
+    std::size_t bytes = 0;
+
+    template <std::unsigned_integral N>
+    void operator()(N) noexcept {
+        bytes += sizeof(N);
+    }
+    void operator()(std::string_view text) noexcept { bytes += text.size(); }
+};
+struct byte_writer {
+    char* next;
+
+    template <std::unsigned_integral N>
+    void operator()(N number) noexcept {
+        store_big_endian(number, next);
+        next += sizeof(N);
+    }
+    void operator()(std::string_view text) noexcept {
+        if (!text.empty()) std::memcpy(next, text.data(), text.size());
+        next += text.size();
+    }
 };
 
 /// Reads what an `encoder` wrote. Anything else is damage, from which on it reads nothing more.
@@ -33466,14 +32995,15 @@ class decoder {
 public:
     explicit decoder(std::string_view in) noexcept : next_{in.data()}, end_{in.data() + in.size()} {}
 
-    void operator()(auto&... fields) { (get(fields), ...); }
+    [[gnu::always_inline]] void operator()(auto&... fields) { (get(fields), ...); }
 
     /// Returns true if every byte was read, and each was valid.
     [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && next_ == end_; }
 
 private:
-    std::string_view take(std::size_t bytes) noexcept {
-        if (static_cast<std::size_t>(end_ - next_) < bytes) {
+    // Inlined: a look-up of a credential mostly runs these.
+    [[gnu::always_inline]] std::string_view take(std::size_t bytes) noexcept {
+        if (static_cast<std::size_t>(end_ - next_) < bytes) [[unlikely]] {
             is_damaged_ = true;
             next_ = end_;  // so that nothing more is read
             return {};
@@ -33481,33 +33011,35 @@ private:
         return {std::exchange(next_, next_ + bytes), bytes};
     }
     template <std::unsigned_integral N>
-    N take_number() noexcept {
+    [[gnu::always_inline]] N take_number() noexcept {
         const std::string_view bytes = take(sizeof(N));
         return bytes.empty() ? N{0} : load_big_endian<N>(bytes.data());
     }
-    std::string_view take_text() noexcept { return take(take_number<std::uint32_t>()); }
+    [[gnu::always_inline]] std::string_view take_text() noexcept { return take(take_number<std::uint32_t>()); }
     /// Assigns a value that may not exist for these bytes.
     template <class T>
-    void assign(T& value, const std::optional<T>& read) noexcept {
+    [[gnu::always_inline]] void assign(T& value, const std::optional<T>& read) noexcept {
         if (read) value = *read;
         else is_damaged_ = true;
     }
 
-    void get(bool& value) noexcept {
+    [[gnu::always_inline]] void get(bool& value) noexcept {
         const auto byte = take_number<std::uint8_t>();
         is_damaged_ = is_damaged_ || byte > 1;
         value = byte == 1;
     }
     void get(std::uint32_t& value) noexcept { value = take_number<std::uint32_t>(); }
-    void get(std::uint64_t& value) noexcept { value = take_number<std::uint64_t>(); }
-    void get(std::int64_t& value) noexcept { value = static_cast<std::int64_t>(take_number<std::uint64_t>()); }
-    void get(instant& value) noexcept { value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>())); }
+    [[gnu::always_inline]] void get(std::uint64_t& value) noexcept { value = take_number<std::uint64_t>(); }
+    [[gnu::always_inline]] void get(std::int64_t& value) noexcept { value = static_cast<std::int64_t>(take_number<std::uint64_t>()); }
+    [[gnu::always_inline]] void get(instant& value) noexcept {
+        value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>()));
+    }
     void get(milliseconds& value) noexcept { value = milliseconds{static_cast<std::int64_t>(take_number<std::uint64_t>())}; }
-    void get(digest& value) noexcept { assign(value, digest::from(take(digest::size_bytes))); }
+    [[gnu::always_inline]] void get(digest& value) noexcept { assign(value, digest::from(take(digest::size_bytes))); }
     void get(std::string& value) { value = take_text(); }
-    void get(std::string_view& value) noexcept { value = take_text(); }
+    [[gnu::always_inline]] void get(std::string_view& value) noexcept { value = take_text(); }
     template <class Tag>
-    void get(id<Tag>& value) noexcept {
+    [[gnu::always_inline]] void get(id<Tag>& value) noexcept {
         assign(value, id<Tag>::from(static_cast<std::int64_t>(take_number<std::uint64_t>())));
     }
     template <class E>
@@ -33523,7 +33055,7 @@ private:
         assign(value, detail::inline_text<Capacity>::from(take_text()));
     }
     template <class T>
-    void get(std::optional<T>& value) {
+    [[gnu::always_inline]] void get(std::optional<T>& value) {
         bool has_value = false;
         get(has_value);
         if (!has_value) return value.reset();
@@ -33549,9 +33081,12 @@ private:
 /// Replaces `out` by the record's bytes. Its memory is used again.
 template <record R>
 void encode(const R& from, std::string& out) {
-    out.assign(1, record_version);
-    encoder write{out};
-    R::fields(from, write);
+    byte_counter counter;
+    R::fields(from, encoder{counter});
+    out.resize(1 + counter.bytes);
+    out.front() = record_version;
+    byte_writer writer{out.data() + 1};
+    R::fields(from, encoder{writer});
 }
 
 /// Reads a record from exactly the bytes that `encode` wrote. Returns false, and `into` has any content, if they are not: truncated, with
@@ -33677,25 +33212,38 @@ struct outbox_delivery_record {
     bool lease_open = false, resend_requested = false;
     std::int64_t lease_number = 0;
     std::uint64_t attempts_made = 0, last_attempt = 0;  // since it was created or resent; on record
+    std::uint64_t event_bytes = 0, attempts_bytes = 0;  // see outbox_bounds.hpp
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
         visit(r.event, r.event_name, r.message_id, r.created_at, r.at, r.state, r.leased_host, r.lease_open, r.resend_requested,
-              r.lease_number, r.attempts_made, r.last_attempt);
+              r.lease_number, r.attempts_made, r.last_attempt, r.event_bytes, r.attempts_bytes);
     }
 };
 
+/// An attempt; `Text` as above.
+template <class Text>
 struct attempt_record {
     instant at{};
     milliseconds duration{};
     attempt_end end = attempt_end::answered;
     attempt_cause cause = attempt_cause::none;
     std::uint64_t status = 0;
-    std::string response{}, request{};
+    Text response{}, request{};
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
         visit(r.at, r.duration, r.end, r.cause, r.status, r.response, r.request);
+    }
+};
+
+/// The bytes of a hook's deliveries that have not ended, and the host for which they count.
+struct unsent_record {
+    std::uint64_t bytes = 0, host = 0;
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.bytes, r.host);
     }
 };
 
@@ -33820,183 +33368,12 @@ struct session_record {
 
 /// The resources in a record, which holds nothing but what `text` wrote.
 [[nodiscard]] inline resource_set to_resources(std::string_view text) noexcept {
-    return resource_set::parse(text).value_or(resource_set{});
+    return text.empty() ? resource_set{} : resource_set::parse(text).value_or(resource_set{});
 }
 
 }  // namespace tollgate::key_value_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_RECORDS_HPP
-
-// <tollgate/store/detail/key_value/keys.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_KEYS_HPP
-#define TOLLGATE_STORE_DETAIL_KEY_VALUE_KEYS_HPP
-
-namespace tollgate::inline v0::key_value_detail {
-
-/// The first byte of a key. Keys of a capital letter are only read and written one by one; those of a small letter are scanned.
-/// docs/stores.md lists what follows each, and the values.
-enum class table : char {
-    counters = '#',
-
-    personal_tokens = 'T',          // username
-    usernames = 'I',                // token
-    tokens_of_user = 'u',           // user, token
-    access_tokens = 'A',            // digest
-    access_tokens_of_grant = 'b',   // application, user, end, digest
-
-    hooks = 'H',                    // hook
-    hook_requests = 'Q',            // idempotency key
-    hooks_of_event = 'l',           // service, account, event, hook
-    deleted_hooks = 'g',            // hook
-
-    events = 'E',                   // digest of the event
-    event_counts = 'L',             // digest of the event
-    last_deliveries = 'N',          // hook
-    deliveries = 'd',               // hook, ~delivery
-    due_deliveries = 'p',           // hook, time, delivery: waiting, and leased until that time
-    leases_of_host = 'x',           // host, end, delivery
-    ended_deliveries = 'z',         // time, delivery: delivered, given up or held since then
-    held_deliveries = 'y',          // hook, delivery
-    ready_times = 'R',              // hook
-    ready_hooks = 'q',              // time, hook
-    histories = 'M',                // hook
-    attempts = 'm',                 // delivery, ~number
-
-    applications = 'P',             // application
-    client_ids = 'c',               // client_id
-    applications_of_owner = 'o',    // owner, application
-    ended_applications = 'a',       // application: suspended or deleted
-    grants = 'w',                   // application, user
-    grants_of_user = 'v',           // user, application
-    user_counts = 'W',              // application
-    codes = 'K',                    // digest
-    codes_of_grant = 'k',           // application, user, number, digest
-    refresh_tokens = 'F',           // digest
-    refresh_tokens_of_grant = 'f',  // application, user, number, digest
-    token_families = 'Y',           // digest of the family
-    device_codes = 'V',             // digest of the device's code
-    device_user_codes = 'U',        // digest of the user's code
-    device_codes_of = 'j',          // application, number, digest of the device's code
-    device_lists = 'r',             // application
-    expiries = 'e',                 // end, table, digest
-
-    sessions = 'S',                 // cookie
-    sessions_of_user = 's',         // user, last use, cookie
-    sessions_by_creation = 'h',     // creation, cookie
-    sessions_by_use = 'i',          // last use, cookie
-};
-
-/// A key: a table and the parts that name the row in it. Numbers and times have 8 bytes, big-endian, so that bytes sort as they do.
-class key {
-public:
-    explicit key(table first) noexcept { bytes_[0] = static_cast<char>(first); }
-    key(const key& other) noexcept : size_{other.size_} { std::memcpy(bytes_.data(), other.bytes_.data(), size_); }
-    key& operator=(const key& other) noexcept {
-        std::memmove(bytes_.data(), other.bytes_.data(), size_ = other.size_);
-        return *this;
-    }
-    ~key() = default;
-
-    key& number(std::uint64_t n) noexcept {
-        assert(sizeof n <= bytes_.size() - size_);
-        store_big_endian(n, bytes_.data() + size_);
-        size_ += sizeof n;
-        return *this;
-    }
-    /// A number that sorts in reverse: there is no scan backwards.
-    key& newest_first(std::uint64_t n) noexcept { return number(~n); }
-    template <class Tag>
-    key& id(tollgate::id<Tag> value) noexcept {
-        return number(static_cast<std::uint64_t>(value.value()));
-    }
-    template <class Tag>
-    key& newest_first(tollgate::id<Tag> value) noexcept {
-        return newest_first(static_cast<std::uint64_t>(value.value()));
-    }
-    /// A time: milliseconds since 1970 plus 2^63, so that earlier years sort first.
-    key& at(instant time) noexcept { return number(static_cast<std::uint64_t>(to_unix_milliseconds(time)) ^ sign); }
-    /// The first key after those with this time.
-    key& after(instant time) noexcept { return at(time + milliseconds{1}); }
-    key& bytes(const digest& value) noexcept { return raw(value.raw()); }
-    /// A text of at most 64 bytes, the last part.
-    key& raw(std::string_view text) noexcept {
-        assert(text.size() <= bytes_.size() - size_);
-        std::memcpy(bytes_.data() + size_, text.data(), text.size());
-        size_ += text.size();
-        return *this;
-    }
-    key& of(table named) noexcept {
-        push(static_cast<char>(named));
-        return *this;
-    }
-    /// A text before other parts: its length and its bytes, or 255 and its digest if it is long.
-    key& text(std::string_view value) {
-        if (value.size() > short_text_bytes_max) return raw("\xff").bytes(sha256(value));
-        push(static_cast<char>(value.size()));
-        return raw(value);
-    }
-
-    /// The end of the range of the keys that begin with this one. It is never empty, because no table is 255.
-    [[nodiscard]] key end() const noexcept {
-        key next = *this;
-        while (static_cast<unsigned char>(next.bytes_[next.size_ - 1]) == 0xff) --next.size_;
-        ++next.bytes_[next.size_ - 1];
-        return next;
-    }
-
-    operator std::string_view() const noexcept { return {bytes_.data(), size_}; }
-
-private:
-    static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-    static constexpr std::size_t short_text_bytes_max = 64;  // four parts of this size are within `limits::store_key_bytes_max`
-    friend instant time_at(std::string_view bytes, std::size_t place) noexcept;
-
-    void push(char byte) noexcept {
-        assert(size_ < bytes_.size());
-        bytes_[size_++] = byte;
-    }
-
-    std::array<char, limits::store_key_bytes_max> bytes_;  // only the first size_ are set
-    std::size_t size_ = 1;
-};
-
-/// The 8 bytes of a number, as a value.
-class number_value {
-public:
-    explicit number_value(std::uint64_t number) noexcept { store_big_endian(number, bytes_.data()); }
-    template <class Tag>
-    explicit number_value(id<Tag> value) noexcept : number_value{static_cast<std::uint64_t>(value.value())} {}
-
-    operator std::string_view() const noexcept { return {bytes_.data(), bytes_.size()}; }
-
-private:
-    std::array<char, 8> bytes_;
-};
-
-/// Reads the number at a place of a key or value; 0 if it is too short, which no id is.
-[[nodiscard]] inline std::uint64_t number_at(std::string_view bytes, std::size_t place) noexcept {
-    return bytes.size() < place + 8 ? 0 : load_big_endian<std::uint64_t>(bytes.data() + place);
-}
-[[nodiscard]] inline std::uint64_t last_number(std::string_view key) noexcept {
-    return key.size() < 8 ? 0 : number_at(key, key.size() - 8);
-}
-[[nodiscard]] inline instant time_at(std::string_view key, std::size_t place) noexcept {
-    return from_unix_milliseconds(static_cast<std::int64_t>(number_at(key, place) ^ key::sign));
-}
-/// Reads the digest at the end of a key, or a value that is one; zero if there is none, which no credential has.
-[[nodiscard]] inline digest last_digest(std::string_view key) noexcept {
-    if (key.size() < digest::size_bytes) return {};
-    return digest::from(key.substr(key.size() - digest::size_bytes)).value_or(digest{});
-}
-/// The id with a number that a key or value has; empty for none.
-template <class Id>
-[[nodiscard]] std::optional<Id> id_of(std::uint64_t number) noexcept {
-    return Id::from(static_cast<std::int64_t>(number));
-}
-
-}  // namespace tollgate::key_value_detail
-
-#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_KEYS_HPP
 
 // <tollgate/store/detail/key_value/rows.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_ROWS_HPP
@@ -34009,10 +33386,11 @@ struct failed {
     error reason;
 };
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void throw_damaged(std::string_view key) {
-    throw failed{internal_error("the store is damaged: a record of the table " + std::string{key.substr(0, 1)} +
-                                " is missing, is truncated, or has another version")};
+[[nodiscard, gnu::noinline, gnu::cold]] inline error damaged(char table) {
+    return internal_error(std::string{"the store is damaged: a record of the table "} + table +
+                          " is missing, is truncated, or has another version");
 }
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_damaged(std::string_view key) { throw failed{damaged(key.front())}; }
 
 /// Rows that a step of unbounded work changes in one transaction: some milliseconds, and few enough for every database.
 inline constexpr std::size_t step_rows_max = 500;
@@ -34021,7 +33399,12 @@ inline constexpr std::size_t all_rows = (std::numeric_limits<std::size_t>::max)(
 /// The rows of a transaction, as records. A failure is thrown as `failed`.
 class rows {
 public:
-    explicit rows(key_value_transaction_ref transaction) noexcept : transaction_{transaction} {}
+    rows(key_value_transaction_ref transaction, const memory_settings* bounds) : transaction_{transaction}, bounds_{bounds} {
+        buffer_.reserve(buffer_bytes);
+    }
+
+    /// The bounds of the store; null if it has none.
+    [[nodiscard]] const memory_settings* bounds() const noexcept { return bounds_; }
 
     /// Copies a value. Returns false if there is no such key.
     bool find(const key& at, std::string& value) { return checked(transaction_.get(at, value)); }
@@ -34045,8 +33428,8 @@ public:
 
     template <record R>
     void put(const key& at, const R& value) {
-        encode(value, encoded_);
-        put(at, std::string_view{encoded_});
+        encode(value, buffer_);
+        put(at, std::string_view{buffer_});
     }
     void put(const key& at, std::string_view value) { checked(transaction_.put(at, value)); }
     void erase(const key& at) { checked(transaction_.erase(at)); }
@@ -34109,20 +33492,24 @@ private:
         if constexpr (!std::is_void_v<T>) return *std::move(done);
     }
 
+    static constexpr std::size_t buffer_bytes = 511;  // of nearly all records
+
     key_value_transaction_ref transaction_;
-    std::string buffer_, encoded_;  // used again
+    const memory_settings* bounds_;
+    std::string buffer_;  // of the record that is read or written; its memory is used again
 };
 
 /// Runs the work of a verb, `work(rows&)`, in a transaction that `begin` begins. Returns what the last run of the work returned, or an
 /// error.
 template <class Begin, class Work>
-[[nodiscard]] auto run(Begin begin, Work& work) noexcept -> detail::as_result<std::invoke_result_t<Work&, rows&>> {
+[[nodiscard]] auto run(Begin begin, const memory_settings* bounds, Work& work) noexcept
+    -> detail::as_result<std::invoke_result_t<Work&, rows&>> {
     using done = detail::as_result<std::invoke_result_t<Work&, rows&>>;
     return detail::without_exceptions([&]() -> done {
         std::optional<done> outcome;
         const auto guarded = [&](key_value_transaction_ref transaction) noexcept -> result<void> {
             try {
-                rows all{transaction};
+                rows all{transaction, bounds};
                 if constexpr (std::is_void_v<std::invoke_result_t<Work&, rows&>>) {
                     work(all);
                     outcome.emplace();
@@ -34143,19 +33530,19 @@ template <class Begin, class Work>
 }
 /// Runs work that changes rows.
 template <class Work>
-[[nodiscard]] auto change(const key_value_store_ref& database, Work work) noexcept {
-    return run([&](key_value_work guarded) { return database.transact(guarded); }, work);
+[[nodiscard]] auto change(const bounded_store_ref& database, Work work) noexcept {
+    return run([&](key_value_work guarded) { return database.transact(guarded); }, database.bounds(), work);
 }
 /// Runs work that only reads rows.
 template <class Work>
-[[nodiscard]] auto read(const key_value_store_ref& database, Work work) noexcept {
-    return run([&](key_value_work guarded) { return database.read(guarded); }, work);
+[[nodiscard]] auto read(const bounded_store_ref& database, Work work) noexcept {
+    return run([&](key_value_work guarded) { return database.read(guarded); }, database.bounds(), work);
 }
 
 /// Runs `step(rows&)`, which returns true while more work is left, in one transaction after another, so that no transaction is long. What
 /// is left after a failure is done by the next call, or by a sweep.
 template <class Step>
-[[nodiscard]] result<void> change_in_steps(const key_value_store_ref& database, Step step) noexcept {
+[[nodiscard]] result<void> change_in_steps(const bounded_store_ref& database, Step step) noexcept {
     for (;;) {
         const result<bool> more = change(database, step);
         if (!more) return more.error();
@@ -34166,6 +33553,122 @@ template <class Step>
 }  // namespace tollgate::key_value_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_ROWS_HPP
+
+// <tollgate/store/detail/key_value/bounds.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_BOUNDS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_BOUNDS_HPP
+
+// The bounds of memory_settings: how many rows there may be, in total and of one user. Without bounds nothing is counted.
+
+namespace tollgate::inline v0::key_value_detail {
+
+/// The part of a bound that one user, account or host may use; a quarter leaves enough for others.
+inline constexpr std::size_t share_divisor = 4;
+
+/// A table with a bound.
+struct bounded_table {
+    table of;
+    std::string_view rows;     // a plural noun
+    std::string_view setting;  // the member's name
+    std::size_t memory_settings::* rows_max;
+};
+inline constexpr bounded_table bounded_personal_tokens{table::personal_tokens, "personal tokens", "personal_tokens_max",
+                                                       &memory_settings::personal_tokens_max};
+inline constexpr bounded_table bounded_access_tokens{table::access_tokens, "access tokens", "access_tokens_max",
+                                                     &memory_settings::access_tokens_max};
+inline constexpr bounded_table bounded_hooks{table::hooks, "hooks", "hooks_max",
+                                             &memory_settings::hooks_max};
+inline constexpr bounded_table bounded_applications{table::applications, "applications", "applications_max",
+                                                    &memory_settings::applications_max};
+inline constexpr bounded_table bounded_grants{table::grants, "grants", "grants_max",
+                                              &memory_settings::grants_max};
+inline constexpr bounded_table bounded_codes{table::codes, "codes", "codes_max",
+                                             &memory_settings::codes_max};
+inline constexpr bounded_table bounded_refresh_tokens{table::refresh_tokens, "refresh tokens", "refresh_tokens_max",
+                                                      &memory_settings::refresh_tokens_max};
+inline constexpr bounded_table bounded_device_codes{table::device_codes, "device codes", "device_codes_max",
+                                                    &memory_settings::device_codes_max};
+inline constexpr bounded_table bounded_sessions{table::sessions, "sessions", "sessions_max",
+                                                &memory_settings::sessions_max};
+
+[[nodiscard]] inline key count_key(table of) noexcept { return key{table::counts}.of(of); }
+[[nodiscard]] inline key count_key(table of, user_id user) noexcept { return count_key(of).id(user); }
+
+/// The error for one more row of a table, and of the user if given; empty if there is room.
+[[nodiscard]] inline std::optional<error> find_no_room(rows& all, const bounded_table& in, std::optional<user_id> user) {
+    if (all.bounds() == nullptr) return std::nullopt;
+    const std::size_t rows_max = all.bounds()->*in.rows_max;
+    const auto is_full = [&](std::size_t bound, std::string_view of_user, std::string_view share) {
+        return unavailable(detail::concat({"The memory store holds ", std::to_string(bound), " ", in.rows, of_user, ", the maximum (",
+                                           share, "memory_settings::", in.setting, ")."}));
+    };
+    if (all.number(count_key(in.of)) >= rows_max) return is_full(rows_max, "", "");
+    const std::size_t share = (std::max)(rows_max / share_divisor, std::size_t{1});
+    if (user && all.number(count_key(in.of, *user)) >= share) return is_full(share, " of one user", "a quarter of ");
+    return std::nullopt;
+}
+inline void count_row(rows& all, const bounded_table& in, std::optional<user_id> user, int change) {
+    if (all.bounds() == nullptr) return;
+    all.add(count_key(in.of), change);
+    if (user) all.add(count_key(in.of, *user), change);
+}
+/// Counts one more row, if there is room.
+[[nodiscard]] inline result<void> claim_row(rows& all, const bounded_table& in, std::optional<user_id> user = {}) {
+    if (auto full = find_no_room(all, in, user)) return *std::move(full);
+    count_row(all, in, user, 1);
+    return {};
+}
+inline void release_row(rows& all, const bounded_table& in, std::optional<user_id> user = {}) { count_row(all, in, user, -1); }
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_BOUNDS_HPP
+
+// <tollgate/store/detail/key_value/credentials.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_CREDENTIALS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_CREDENTIALS_HPP
+
+namespace tollgate::inline v0::key_value_detail {
+
+[[nodiscard]] inline key personal_token_key_of(std::string_view username) noexcept { return key{table::personal_tokens}.raw(username); }
+[[nodiscard]] inline key access_token_key_of(const digest& token) noexcept { return key{table::access_tokens}.bytes(token); }
+[[nodiscard]] inline key key_of(const credential_key& named) noexcept {
+    if (const auto* const access = std::get_if<access_token_key>(&named)) return access_token_key_of(access->token_digest);
+    const std::string_view username = std::get<personal_token_key>(named).username;
+    return personal_token_key_of(username.size() <= limits::token_username_bytes_max ? username : "");  // no stored username is empty
+}
+
+/// Scopes in a record. Converted, they are constructed in the credential itself.
+struct stored_scopes {
+    std::string_view text;
+
+    operator scope_set() const noexcept { return scope_set::from_text(text); }
+};
+
+/// Each reads the record of a credential. Returns false if it is damaged.
+[[nodiscard]] inline bool read_personal_token(std::string_view value, std::optional<token_credential>& into) noexcept {
+    personal_token_record<std::string_view> token;
+    if (!decode(value, token)) return false;
+    into.emplace(token.user, token.secret, stored_scopes{token.scopes}, token.expires_at, std::nullopt, token.last_used_at, std::nullopt,
+                 token.id);
+    return true;
+}
+[[nodiscard]] inline bool read_access_token(std::string_view value, const digest& named, std::optional<token_credential>& into) noexcept {
+    access_token_record<std::string_view> token;
+    if (!decode(value, token)) return false;
+    into.emplace(token.user, named, stored_scopes{token.scopes}, token.expires_at, token.application, token.last_used_at, std::nullopt,
+                 std::nullopt, to_resources(token.resources));
+    return true;
+}
+[[nodiscard]] inline bool read_credential(std::string_view value, const credential_key& named,
+                                          std::optional<token_credential>& into) noexcept {
+    const auto* const access = std::get_if<access_token_key>(&named);
+    return access != nullptr ? read_access_token(value, access->token_digest, into) : read_personal_token(value, into);
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_CREDENTIALS_HPP
 
 // <tollgate/store/detail/key_value/tokens.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_TOKENS_HPP
@@ -34185,7 +33688,6 @@ inline constexpr std::uint64_t created_for_owner = 1;
     return number_at(first_refresh_token.raw(), 0) | std::uint64_t{1} << 63;
 }
 
-[[nodiscard]] inline key access_token_key_of(const digest& token) noexcept { return key{table::access_tokens}.bytes(token); }
 [[nodiscard]] inline key refresh_token_key(const digest& token) noexcept { return key{table::refresh_tokens}.bytes(token); }
 [[nodiscard]] inline key code_key(const digest& code) noexcept { return key{table::codes}.bytes(code); }
 [[nodiscard]] inline key expiry_key(instant end, table of, const digest& row) noexcept {
@@ -34205,12 +33707,22 @@ inline constexpr std::uint64_t created_for_owner = 1;
     return key{table::codes_of_grant}.id(application).id(user);
 }
 
+/// Removes at most `rows_max` codes and tokens whose end has passed. Returns how many.
+std::size_t sweep_expired_rows(rows& all, instant now, std::size_t rows_max);
+
+/// Counts one more row that expires, if there is room, perhaps after expired rows are removed.
+[[nodiscard]] inline result<void> claim_expiring_row(rows& all, const bounded_table& in, user_id user, instant now) {
+    while (find_no_room(all, in, user) && sweep_expired_rows(all, now, step_rows_max) != 0) {}
+    return claim_row(all, in, user);
+}
+
 inline bool forget_access_token(rows& all, const digest& token) {
     const auto found = all.get<access_token_row>(access_token_key_of(token));
     if (!found) return false;
     all.erase(access_token_key_of(token));
     all.erase(access_tokens_between(found->application, found->user).at(found->expires_at).bytes(token));
     all.erase(expiry_key(found->expires_at, table::access_tokens, token));
+    release_row(all, bounded_access_tokens, found->user);
     return true;
 }
 
@@ -34235,6 +33747,7 @@ inline bool forget_access_token(rows& all, const digest& token) {
         if (created.created_at < first->first) return too_many_access_tokens(first->first);
         forget_access_token(all, first->second);
     }
+    if (auto claimed = claim_expiring_row(all, bounded_access_tokens, created.user, created.created_at); !claimed) return claimed;
     const std::string resources = created.resources.text();
     all.put(access_token_key_of(token),
             access_token_record<std::string_view>{created.user, created.application, {}, created.created_at, created.expires_at, origin,
@@ -34291,6 +33804,7 @@ inline void forget_refresh_token(rows& all, const digest& token) {
     if (!found) return;
     if (found->family) all.erase(key{table::token_families}.bytes(*found->family));
     erase_refresh_token(all, token, *found);
+    release_row(all, bounded_refresh_tokens, found->user);
 }
 
 inline void forget_code(rows& all, const digest& code) {
@@ -34299,6 +33813,7 @@ inline void forget_code(rows& all, const digest& code) {
     all.erase(code_key(code));
     all.erase(codes_between(found->application, found->user).number(found->number).bytes(code));
     all.erase(expiry_key(found->forget_at, table::codes, code));
+    release_row(all, bounded_codes, found->user);
 }
 
 /// Deletes a grant with its codes and tokens, all of which are bounded. Returns true if there was one.
@@ -34310,6 +33825,7 @@ inline bool forget_grant(rows& all, application_id application, user_id user) {
     all.erase(grant_key(application, user));
     all.erase(key{table::grants_of_user}.id(user).id(application));
     all.add(key{table::user_counts}.id(application), -1);
+    release_row(all, bounded_grants);
     return true;
 }
 
@@ -34325,6 +33841,23 @@ inline void forget_device_code(rows& all, const digest& device) {
     auto listed = all.existing<device_list_record>(list);
     if (--listed.count == 0) all.erase(list);
     else all.put(list, listed);
+    release_row(all, bounded_device_codes);
+}
+
+inline std::size_t sweep_expired_rows(rows& all, instant now, std::size_t rows_max) {
+    std::vector<std::pair<table, digest>> expired;
+    constexpr std::size_t table_place = 9;
+    all.scan(key{table::expiries}, key{table::expiries}.after(now), rows_max, [&](std::string_view at, std::string_view) {
+        expired.emplace_back(static_cast<table>(at[table_place]), last_digest(at));
+        return true;
+    });
+    for (const auto& [of, row] : expired) {
+        if (of == table::codes) forget_code(all, row);
+        if (of == table::access_tokens) forget_access_token(all, row);
+        if (of == table::refresh_tokens) forget_refresh_token(all, row);
+        if (of == table::device_codes) forget_device_code(all, row);
+    }
+    return expired.size();
 }
 
 /// An application that exists and is not suspended.
@@ -34375,6 +33908,7 @@ inline std::size_t remove_of_ended_application(rows& all, application_id id, std
 inline void forget_application(rows& all, application_id id, const application_record& application) {
     all.erase(application_key(id));
     all.erase(client_id_key(application.client_id));
+    release_row(all, bounded_applications);
     all.erase(key{table::applications_of_owner}.id(application.owner).id(id));
     all.put(key{table::ended_applications}.id(id), "");
 }
@@ -34393,7 +33927,7 @@ inline std::size_t sweep_unowned(rows& all, instant registered_before, std::size
 }
 
 /// Removes what an application must not have any more.
-[[nodiscard]] inline result<void> end_application(const key_value_store_ref& database, application_id id) noexcept {
+[[nodiscard]] inline result<void> end_application(const bounded_store_ref& database, application_id id) noexcept {
     return change_in_steps(database, [&](rows& all) { return remove_of_ended_application(all, id, step_rows_max) == step_rows_max; });
 }
 
@@ -34460,6 +33994,7 @@ TOLLGATE_DECL result<application_id> record_store::create_application(const new_
         const key siblings = key{table::applications_of_owner}.id(created.owner);
         if (all.count(siblings, applications_per_user_max) >= applications_per_user_max)
             return too_many_applications(applications_per_user_max);
+        if (auto claimed = claim_row(all, bounded_applications); !claimed) return std::move(claimed).error();
         const auto id = all.next_id<application_id>(table::applications);
         all.put(application_key(id),
                 application_record{created.owner, created.client_id, created.secret_digest, created.name, created.website,
@@ -34526,6 +34061,83 @@ TOLLGATE_DECL result<bool> record_store::delete_application(user_id owner, appli
 
 #endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_APPLICATIONS_IPP
 
+// <tollgate/store/detail/key_value/outbox_bounds.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_BOUNDS_HPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_BOUNDS_HPP
+
+// The bytes of events, deliveries and attempts, and the shares of an account and of a host: memory_settings::outbox_bytes_max. Without
+// bounds nothing is counted.
+
+namespace tollgate::inline v0::key_value_detail {
+
+// The memory of a row with its keys beside its texts, on x86-64 and rounded up.
+inline constexpr std::size_t event_row_bytes = 256;
+inline constexpr std::size_t delivery_row_bytes = 768;
+inline constexpr std::size_t attempt_row_bytes = 192;
+
+template <class Text>
+[[nodiscard]] std::int64_t bytes_of(const attempt_record<Text>& made) noexcept {
+    return static_cast<std::int64_t>(attempt_row_bytes + made.response.size() + made.request.size());
+}
+/// The bytes of a delivery that has not ended. Its event counts for each of its deliveries, because any of them may be the last one that
+/// needs it.
+[[nodiscard]] inline std::uint64_t unsent_bytes(std::uint64_t event_bytes) noexcept {
+    return delivery_row_bytes + event_row_bytes + event_bytes;
+}
+
+[[nodiscard]] inline key outbox_bytes_key() noexcept { return count_key(table::events); }
+[[nodiscard]] inline key host_bytes_key(std::uint64_t host) noexcept { return count_key(table::leases_of_host).number(host); }
+[[nodiscard]] inline key unsent_key(hook_id hook) noexcept { return key{table::unsent}.id(hook); }
+
+/// Counts bytes that rows take or free.
+inline void count_bytes(rows& all, std::int64_t change) {
+    if (all.bounds() != nullptr && change != 0) all.add(outbox_bytes_key(), change);
+}
+/// Counts a delivery that is to be sent, or is no longer. Does nothing for a deleted hook, whose bytes are no longer counted.
+inline void count_unsent(rows& all, hook_id hook, std::uint64_t event_bytes, bool more) {
+    if (all.bounds() == nullptr) return;
+    auto row = all.get<unsent_record>(unsent_key(hook));
+    if (!row) return;
+    const auto change = static_cast<std::int64_t>(unsent_bytes(event_bytes)) * (more ? 1 : -1);
+    row->bytes += static_cast<std::uint64_t>(change);
+    all.put(unsent_key(hook), *row);
+    all.add(host_bytes_key(row->host), change);
+}
+/// Begins to count what a hook is to send, moves it to the hook's new host, or ends it.
+inline void begin_unsent(rows& all, hook_id hook, std::uint64_t host) {
+    if (all.bounds() != nullptr) all.put(unsent_key(hook), unsent_record{0, host});
+}
+inline void move_unsent(rows& all, hook_id hook, std::uint64_t host) {
+    auto row = all.bounds() != nullptr ? all.get<unsent_record>(unsent_key(hook)) : std::nullopt;
+    if (!row) return;
+    all.add(host_bytes_key(row->host), -static_cast<std::int64_t>(row->bytes));
+    row->host = host;
+    all.add(host_bytes_key(row->host), static_cast<std::int64_t>(row->bytes));
+    all.put(unsent_key(hook), *row);
+}
+inline void end_unsent(rows& all, hook_id hook) {
+    const auto row = all.bounds() != nullptr ? all.get<unsent_record>(unsent_key(hook)) : std::nullopt;
+    if (!row) return;
+    all.add(host_bytes_key(row->host), -static_cast<std::int64_t>(row->bytes));
+    all.erase(unsent_key(hook));
+}
+
+[[nodiscard]] inline std::uint64_t outbox_share(rows& all) noexcept { return all.bounds()->outbox_bytes_max / share_divisor; }
+/// Returns true if a hook's host has room for one more delivery of an event.
+[[nodiscard]] inline bool host_has_share(rows& all, hook_id hook, std::uint64_t event_bytes) {
+    if (all.bounds() == nullptr) return true;
+    const auto row = all.existing<unsent_record>(unsent_key(hook));
+    return all.number(host_bytes_key(row.host)) + unsent_bytes(event_bytes) <= outbox_share(all);
+}
+[[nodiscard]] inline error share_is_used(rows& all, const std::string& destination) {
+    return unavailable("The memory store's outbox holds " + std::to_string(outbox_share(all)) + " bytes that are still to be sent " +
+                       destination + ", the maximum (a quarter of memory_settings::outbox_bytes_max).");
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_BOUNDS_HPP
+
 // <tollgate/store/detail/key_value/deliveries.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERIES_HPP
 #define TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERIES_HPP
@@ -34565,6 +34177,7 @@ inline constexpr int number_bits = 32;
     return key{table::leases_of_host}.number(host).at(until).id(id);
 }
 [[nodiscard]] inline key ended_key(instant at, delivery_id id) noexcept { return key{table::ended_deliveries}.at(at).id(id); }
+[[nodiscard]] inline key held_since_key(instant at, delivery_id id) noexcept { return key{table::held_by_time}.at(at).id(id); }
 [[nodiscard]] inline key held_key(hook_id hook, delivery_id id) noexcept { return key{table::held_deliveries}.id(hook).id(id); }
 [[nodiscard]] inline key attempt_key(delivery_id id, std::uint64_t number) noexcept {
     return key{table::attempts}.id(id).newest_first(number);
@@ -34626,9 +34239,11 @@ inline void list(rows& all, const stored_delivery& of) {
     if (record.state == delivery_state::waiting) {
         all.put(due_key(of.hook, record.at, of.id), "");
         if (record.leased_host) all.put(lease_key(*record.leased_host, record.at, of.id), "");
+    } else if (record.state == delivery_state::held) {
+        all.put(held_key(of.hook, of.id), "");
+        all.put(held_since_key(record.at, of.id), "");
     } else {
         all.put(ended_key(record.at, of.id), "");
-        if (record.state == delivery_state::held) all.put(held_key(of.hook, of.id), "");
     }
 }
 inline void unlist(rows& all, const stored_delivery& of) {
@@ -34636,9 +34251,11 @@ inline void unlist(rows& all, const stored_delivery& of) {
     if (record.state == delivery_state::waiting) {
         all.erase(due_key(of.hook, record.at, of.id));
         if (record.leased_host) all.erase(lease_key(*record.leased_host, record.at, of.id));
+    } else if (record.state == delivery_state::held) {
+        all.erase(held_key(of.hook, of.id));
+        all.erase(held_since_key(record.at, of.id));
     } else {
         all.erase(ended_key(record.at, of.id));
-        if (record.state == delivery_state::held) all.erase(held_key(of.hook, of.id));
     }
 }
 
@@ -34653,6 +34270,8 @@ inline void remove_rows(rows& all, const stored_delivery& gone) {
     if (left > 1) all.put(count, number_value{left - 1});
     if (left == 1) all.erase(count);
     if (left <= 1) all.erase(event_key(gone.record.event));
+    const std::uint64_t event_bytes = left <= 1 ? event_row_bytes + gone.record.event_bytes : 0;
+    count_bytes(all, -static_cast<std::int64_t>(delivery_row_bytes + gone.record.attempts_bytes + event_bytes));
     all.erase(delivery_key(gone.hook, gone.id));
 }
 
@@ -34678,6 +34297,7 @@ inline void count_ended(rows& all, const stored_delivery& changed, bool has_ende
 inline void remove_delivery(rows& all, const stored_delivery& gone) {
     remove_rows(all, gone);
     if (gone.has_ended()) count_ended(all, gone, false);
+    else count_unsent(all, gone.hook, gone.record.event_bytes, false);
 }
 
 /// Moves a delivery to a state, from `at` on. Without `leased_host`, its lease ends.
@@ -34690,7 +34310,9 @@ inline void move(rows& all, stored_delivery& moved, delivery_state state, instan
     moved.record.lease_open = leased_host.has_value();
     all.put(delivery_key(moved.hook, moved.id), moved.record);
     list(all, moved);
-    if (moved.has_ended() != had_ended) count_ended(all, moved, !had_ended);
+    if (moved.has_ended() == had_ended) return;
+    count_unsent(all, moved.hook, moved.record.event_bytes, had_ended);
+    count_ended(all, moved, !had_ended);
 }
 
 /// Makes a delivery due now, and restarts its retry plan.
@@ -34736,34 +34358,365 @@ enum class kept_leases : std::uint8_t { all, in_force };
     return found;
 }
 
-/// Removes at most `rows_max` deliveries of deleted hooks, and of those that ended before a time. Returns how many.
-inline std::size_t sweep_deliveries(rows& all, instant ended_before, std::size_t rows_max) {
-    std::size_t swept = 0;
+/// Removes at most `rows_max` deliveries of deleted hooks. Returns how many.
+inline std::size_t remove_of_deleted_hooks(rows& all, std::size_t rows_max) {
+    std::size_t removed = 0;
     for (const hook_id deleted : all.ids<hook_id>(key{table::deleted_hooks}, rows_max)) {
         std::vector<delivery_id> some;
-        all.scan(key{table::deliveries}.id(deleted), rows_max - swept, [&](std::string_view at, std::string_view) {
+        all.scan(key{table::deliveries}.id(deleted), rows_max - removed, [&](std::string_view at, std::string_view) {
             if (const auto id = id_of<delivery_id>(~last_number(at))) some.push_back(*id);
             return true;
         });
         for (const delivery_id each : some) remove_rows(all, existing_delivery(all, each));
-        swept += some.size();
-        if (swept == rows_max) return swept;
+        removed += some.size();
+        if (removed == rows_max) break;
         for (const table each : {table::deleted_hooks, table::last_deliveries, table::histories}) all.erase(key{each}.id(deleted));
     }
-    std::vector<delivery_id> ended;
-    all.scan(key{table::ended_deliveries}, key{table::ended_deliveries}.at(ended_before), rows_max - swept,
-             [&](std::string_view at, std::string_view) {
-                 if (const auto id = id_of<delivery_id>(last_number(at))) ended.push_back(*id);
-                 return true;
-             });
-    for (const delivery_id each : ended)
+    return removed;
+}
+/// Removes at most `rows_max` deliveries that a table lists by the time since when they are in their state. Returns how many.
+inline std::size_t remove_before(rows& all, table listed, instant before, std::size_t rows_max) {
+    std::vector<delivery_id> found;
+    all.scan(key{listed}, key{listed}.at(before), rows_max, [&](std::string_view at, std::string_view) {
+        if (const auto id = id_of<delivery_id>(last_number(at))) found.push_back(*id);
+        return true;
+    });
+    for (const delivery_id each : found)
         if (const auto gone = find_delivery(all, each)) remove_delivery(all, *gone);  // it may have been trimmed meanwhile
-    return swept + ended.size();
+    return found.size();
+}
+inline std::size_t sweep_deliveries(rows& all, instant ended_before, std::size_t rows_max) {
+    std::size_t swept = remove_of_deleted_hooks(all, rows_max);
+    for (const table each : {table::ended_deliveries, table::held_by_time})
+        swept += remove_before(all, each, ended_before, rows_max - swept);
+    return swept;
+}
+
+/// Makes room by removing deliveries of deleted hooks, and those that ended first; not those that are held. Returns whether it suffices.
+[[nodiscard]] inline bool make_room(rows& all, std::uint64_t bytes) {
+    constexpr std::size_t rows_max = 8;
+    const auto fits = [&] { return all.bounds() == nullptr || all.number(outbox_bytes_key()) + bytes <= all.bounds()->outbox_bytes_max; };
+    while (!fits())
+        if (remove_of_deleted_hooks(all, rows_max) == 0 && remove_before(all, table::ended_deliveries, (instant::max)(), rows_max) == 0)
+            return false;
+    return true;
 }
 
 }  // namespace tollgate::key_value_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERIES_HPP
+
+// <tollgate/store/detail/key_value/outbox.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_IPP
+
+namespace tollgate::inline v0 {
+
+namespace key_value_detail {
+
+/// The key of an event: from its seed, so that a call that is repeated finds what the first one has appended.
+[[nodiscard]] inline digest event_digest(const event& reported, const message_seed& seed, std::optional<hook_id> only_to) {
+    std::string text{reinterpret_cast<const char*>(seed.data()), seed.size()};
+    text += number_value{only_to ? static_cast<std::uint64_t>(only_to->value()) : 0};
+    text += hooks_of_event(reported.account, reported.name);
+    return sha256(text);
+}
+
+/// The error for an account, or hosts, that have used their share; empty if one of the hooks can get the event.
+[[nodiscard]] inline std::optional<error> find_used_share(rows& all, const std::vector<hook_id>& to, const account_ref& account,
+                                                          std::uint64_t event_bytes) {
+    if (all.bounds() == nullptr) return std::nullopt;
+    std::uint64_t of_account = to.size() * unsent_bytes(event_bytes);
+    for (const hook_id each : all.ids<hook_id>(hooks_of_account(account)))
+        of_account += all.existing<unsent_record>(unsent_key(each)).bytes;
+    if (of_account > outbox_share(all)) return share_is_used(all, "to webhooks of one account");
+    for (const hook_id each : to)
+        if (host_has_share(all, each, event_bytes)) return std::nullopt;
+    return share_is_used(all, "to " + delivery_host(all.existing<hook_record>(hook_key(to.back())).target_url));
+}
+
+/// Adds a delivery. Returns true if it is due; if its host has used its share, it is given up at once.
+[[nodiscard]] inline bool add_delivery(rows& all, hook_id to, const digest& event, const tollgate::event& reported,
+                                       const message_seed& seed, instant now) {
+    const auto id = delivery_id_of(to, all.add(key{table::last_deliveries}.id(to), 1));
+    if (!id) throw failed{unavailable("the webhook " + std::to_string(to.value()) + " has had 2^32 deliveries, or its id is above 2^31")};
+    const bool is_due = host_has_share(all, to, reported.data.size());
+    const stored_delivery added{to, *id, {.event = event, .event_name = reported.name, .message_id = message_id_of(seed, to),
+                                          .created_at = now, .at = now,
+                                          .state = is_due ? delivery_state::waiting : delivery_state::given_up,
+                                          .event_bytes = reported.data.size()}};
+    all.put(delivery_key(to, *id), added.record);
+    list(all, added);
+    count_bytes(all, delivery_row_bytes);
+    if (is_due) {
+        count_unsent(all, to, reported.data.size(), true);
+        queue(all, to, now, true);
+    } else {
+        count_ended(all, added, true);
+    }
+    return is_due;
+}
+
+using leased_events = std::unordered_map<digest, std::shared_ptr<const event>>;
+
+[[nodiscard]] inline const std::shared_ptr<const event>& event_of(rows& all, const digest& named, leased_events& known) {
+    auto& found = known[named];
+    if (!found) {
+        auto stored = all.existing<event_record>(event_key(named));
+        found = std::make_shared<const event>(
+            event{{stored.service, stored.account}, std::move(stored.name), std::move(stored.data), stored.at});
+    }
+    return found;
+}
+
+/// Makes deliveries due whose time, or the end of whose lease, was set by a wrong clock.
+inline void correct_times(rows& all, hook_id hook, instant now) {
+    const key listed = key{table::due_deliveries}.id(hook);
+    std::vector<delivery_id> wrong;
+    all.scan(key{listed}.after(latest_due(now)), listed.end(), step_rows_max, [&](std::string_view at, std::string_view) {
+        if (const auto id = id_of<delivery_id>(last_number(at))) wrong.push_back(*id);
+        return true;
+    });
+    for (const delivery_id each : wrong) {
+        auto delivery = existing_delivery(all, each);
+        unlist(all, delivery);
+        delivery.record.at = now;
+        list(all, delivery);
+        all.put(delivery_key(hook, each), delivery.record);
+    }
+}
+
+/// Leases the next deliveries of a hook, and queues it again.
+inline void lease_for(rows& all, const lease_request& request, const lease_time& time, std::vector<due_delivery>& leased,
+                      leased_events& events) {
+    auto hook = find_hook(all, request.hook);
+    if (!hook) return;
+    const hook_id id = request.hook;
+    correct_times(all, id, time.now);
+    const key listed = key{table::due_deliveries}.id(id);
+    const auto first_time = [&] {
+        std::optional<instant> first;
+        all.scan(listed, 1, [&](std::string_view at, std::string_view) { return first = time_at(at, 9), false; });
+        return first;
+    };
+    if (hook->disabled_at) {
+        const bool has_more = hold_some(all, id, time.now, kept_leases::in_force);
+        if (const bool before = std::exchange(hook->is_changing_deliveries, has_more); before != has_more) all.put(hook_key(id), *hook);
+        return queue(all, id, has_more ? std::optional{time.now} : first_time());
+    }
+    if (hook->is_changing_deliveries) {
+        hook->is_changing_deliveries = release_some(all, id, time.now);
+        all.put(hook_key(id), *hook);
+    }
+
+    const key leases = key{table::leases_of_host}.number(hook->host);
+    std::size_t in_force = 0;
+    all.scan(key{leases}.after(time.now), key{leases}.after(latest_due(time.now)), request.host_leases_max,
+             [&](std::string_view, std::string_view) { return ++in_force, true; });
+    const std::size_t rows_max = (std::min)(request.deliveries_max, request.host_leases_max - in_force);
+    std::vector<delivery_id> due;
+    std::optional<instant> next;  // the time of the first delivery that this call does not lease
+    all.scan(listed, all_rows, [&](std::string_view at, std::string_view) {
+        const instant due_at = time_at(at, 9);
+        if (due_at > time.now || due.size() == rows_max) return next = due_at, false;
+        if (const auto delivery = id_of<delivery_id>(last_number(at))) due.push_back(*delivery);
+        return true;
+    });
+    std::vector<std::string> previous_secrets;
+    for (const auto& each : hook->previous)
+        if (time.now < each.valid_until) previous_secrets.push_back(each.secret);
+    for (const delivery_id each : due) {
+        auto delivery = existing_delivery(all, each);
+        outbox_delivery_record& record = delivery.record;
+        ++record.lease_number;
+        record.resend_requested = false;
+        move(all, delivery, delivery_state::waiting, time.until, hook->host);
+        leased.push_back({.lease = {each, record.lease_number},
+                          .hook = id,
+                          .event = event_of(all, record.event, events),
+                          .message_id = record.message_id,
+                          .type = hook->type,
+                          .target_url = hook->target_url,
+                          .secret = hook->secret,
+                          .previous_secrets = previous_secrets,
+                          .attempts_made = static_cast<unsigned>(record.attempts_made)});
+    }
+    if (next && *next <= time.now)
+        next = in_force + due.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now) : time.now;
+    else if (!due.empty() && (!next || time.until < *next)) next = time.until;
+    queue(all, id, next);
+}
+
+/// Records an attempt in place of the oldest one that is kept.
+inline void record_attempt(rows& all, stored_delivery& made_for, const attempt& made, bool has_room) {
+    const std::uint64_t number = ++made_for.record.last_attempt;
+    attempt_record<std::string_view> added{made.at, made.duration, made.end, made.cause, made.status, {}, {}};
+    if (has_room) {  // otherwise, the attempt matters more than its texts
+        added.response = made.response;
+        added.request = made.request;
+    }
+    std::int64_t bytes = bytes_of(added);
+    all.put(attempt_key(made_for.id, number), added);
+    if (number > limits::attempts_per_delivery_max) {
+        const key oldest = attempt_key(made_for.id, number - limits::attempts_per_delivery_max);
+        bytes -= bytes_of(all.existing<attempt_record<std::string>>(oldest));
+        all.erase(oldest);
+    }
+    made_for.record.attempts_bytes += static_cast<std::uint64_t>(bytes);
+    count_bytes(all, bytes);
+}
+
+inline completion complete_one(rows& all, const attempt_result& ended, instant now) {
+    const bool is_recorded = ended.outcome != delivery_outcome::not_attempted;
+    // First, because this may remove deliveries.
+    const bool has_room = !is_recorded || make_room(all, attempt_row_bytes + ended.attempt.response.size() + ended.attempt.request.size());
+    auto delivery = find_delivery(all, ended.lease.delivery);
+    auto hook = delivery ? find_hook(all, delivery->hook) : std::nullopt;
+    if (!hook) return completion::too_late;
+    outbox_delivery_record& record = delivery->record;
+    if (is_recorded) record_attempt(all, *delivery, ended.attempt, has_room);
+    if (!record.lease_open || record.lease_number != ended.lease.number) {
+        all.put(delivery_key(delivery->hook, delivery->id), record);
+        return completion::too_late;
+    }
+    const hook_status before = hook->status();
+    const completed_delivery after = complete_delivery(
+        {static_cast<unsigned>(record.attempts_made), record.resend_requested, before, hook->target_url}, ended, now);
+    record.attempts_made = after.attempts_made;
+    record.resend_requested = false;
+    move(all, *delivery, after.state, after.at);
+    if (after.state == delivery_state::waiting) queue(all, delivery->hook, after.at, true);
+    if (after.hook == before) return after.result;
+    hook->set(after.hook);
+    if (after.result == completion::hook_disabled) {
+        hook->is_changing_deliveries = hold_some(all, delivery->hook, now, kept_leases::all);  // `lease` holds the rest
+        if (hook->is_changing_deliveries) queue(all, delivery->hook, now, true);
+        write_hook(all, delivery->hook, *hook);
+    } else {
+        all.put(hook_key(delivery->hook), *hook);
+    }
+    return after.result;
+}
+
+}  // namespace key_value_detail
+
+TOLLGATE_DECL result<std::size_t> record_store::append_event(const event& reported, const message_seed& seed, instant now,
+                                                             std::optional<hook_id> only_to) noexcept {
+    using namespace key_value_detail;
+    auto appended = change(database_, [&](rows& all) -> result<std::size_t> {
+        std::vector<hook_id> to;
+        if (only_to) {
+            const auto hook = find_hook(all, reported.account, *only_to);
+            if (!hook) return std::size_t{0};
+            if (hook->disabled_at) return hook_is_disabled();
+            to.push_back(*only_to);
+        } else {
+            all.scan(hooks_of_event(reported.account, reported.name), all_rows, [&](std::string_view at, std::string_view enabled) {
+                if (const auto id = id_of<hook_id>(last_number(at)); id && enabled == "1") to.push_back(*id);
+                return true;
+            });
+        }
+        if (to.empty()) return std::size_t{0};
+        const digest named = event_digest(reported, seed, only_to);
+        if (const auto existing = all.get<event_record>(event_key(named))) return static_cast<std::size_t>(existing->appended);
+        const std::size_t event_bytes = reported.data.size();
+        if (auto used = find_used_share(all, to, reported.account, event_bytes)) return *std::move(used);
+        if (!make_room(all, event_row_bytes + event_bytes + to.size() * delivery_row_bytes))
+            return unavailable("The memory store's outbox holds " + std::to_string(all.bounds()->outbox_bytes_max) +
+                               " bytes, the maximum (memory_settings::outbox_bytes_max).");
+        std::size_t due = 0;
+        for (const hook_id each : to)
+            if (add_delivery(all, each, named, reported, seed, now)) ++due;
+        all.put(event_key(named), event_record{due, reported.account.service, reported.account.account, reported.at, reported.name,
+                                               reported.data});
+        if (to.size() > 1) all.put(key{table::event_counts}.bytes(named), number_value{to.size()});
+        count_bytes(all, static_cast<std::int64_t>(event_row_bytes + event_bytes));
+        return due;
+    });
+    if (appended && *appended != 0) appended_.fetch_add(1, std::memory_order_relaxed);
+    return appended;
+}
+
+TOLLGATE_DECL result<due_hook_page> record_store::due_hooks(instant now, std::size_t rows_max) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        due_hook_page page;
+        std::vector<hook_id> ids;
+        const key ready{table::ready_hooks};
+        const auto add = [&](std::string_view at, std::string_view) {
+            const instant ready_at = time_at(at, 1);
+            const bool is_due = ready_at <= now || ready_at > latest_due(now);
+            if (!is_due || ids.size() == rows_max) return page.next_at = is_due ? now : ready_at, false;
+            if (const auto id = id_of<hook_id>(last_number(at))) ids.push_back(*id);
+            return true;
+        };
+        // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
+        all.scan(key{ready}.after(latest_due(now)), ready.end(), all_rows, add);
+        if (!page.next_at) all.scan(ready, key{ready}.after(latest_due(now)), all_rows, add);
+        for (const hook_id id : ids) {
+            auto hook = all.existing<hook_record>(hook_key(id));
+            page.hooks.push_back({id, hook.owner(), std::move(hook.target_url)});
+        }
+        return page;
+    });
+}
+
+TOLLGATE_DECL result<delivery_backlog> record_store::backlog(instant now, std::size_t rows_max) noexcept {
+    using namespace key_value_detail;
+    return read(database_, [&](rows& all) {
+        delivery_backlog found;
+        std::vector<hook_id> ready;
+        // Hooks that are ready, or whose host is full, have due deliveries.
+        const key end = key{table::ready_hooks}.after(now + seconds{limits::full_host_retry_seconds_max});
+        all.scan(key{table::ready_hooks}, end, all_rows, [&](std::string_view at, std::string_view) {
+            if (const auto id = id_of<hook_id>(last_number(at))) ready.push_back(*id);
+            return true;
+        });
+        for (const hook_id id : ready) {
+            if (const auto hook = find_hook(all, id); !hook || hook->disabled_at) continue;
+            const key listed = key{table::due_deliveries}.id(id);
+            all.scan(listed, key{listed}.after(now), all_rows, [&](std::string_view at, std::string_view) {
+                const instant due_at = time_at(at, 9);
+                if (!found.due_since || due_at < *found.due_since) found.due_since = due_at;
+                if (found.due == rows_max) return false;  // the others are not older
+                return ++found.due, true;
+            });
+        }
+        return found;
+    });
+}
+
+TOLLGATE_DECL result<std::vector<due_delivery>> record_store::lease(std::span<const lease_request> requests,
+                                                                    const lease_time& time) noexcept {
+    using namespace key_value_detail;
+    if (requests.empty()) return std::vector<due_delivery>{};
+    auto leased = change(database_, [&](rows& all) {
+        std::vector<due_delivery> found;
+        leased_events events;
+        for (const lease_request& each : requests) lease_for(all, each, time, found, events);
+        return found;
+    });
+    if (!leased) return leased;
+    return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
+        const secret_keys none;
+        sql::decrypt_all(hook_secret_keys_ ? std::as_const(*hook_secret_keys_) : none, *leased);
+        return std::move(leased);
+    });
+}
+
+TOLLGATE_DECL result<std::vector<completion>> record_store::complete(std::span<const attempt_result> ended, instant now) noexcept {
+    using namespace key_value_detail;
+    if (ended.empty()) return std::vector<completion>{};
+    return change(database_, [&](rows& all) {
+        std::vector<completion> results;
+        for (const attempt_result& each : ended) results.push_back(complete_one(all, each, now));
+        return results;
+    });
+}
+
+}  // namespace tollgate
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_IPP
 
 // <tollgate/store/detail/key_value/delivery_history.ipp>
 #ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERY_HISTORY_IPP
@@ -34788,7 +34741,7 @@ namespace key_value_detail {
 
 [[nodiscard]] inline std::vector<attempt> attempts_of(rows& all, delivery_id made_for, std::size_t attempts_max) {
     std::vector<attempt> found;
-    attempt_record record;
+    attempt_record<std::string> record;
     const key listed = key{table::attempts}.id(made_for);
     all.scan(listed, attempts_max, [&](std::string_view at, std::string_view value) {
         if (!decode(value, record)) throw_damaged(at);
@@ -34830,11 +34783,17 @@ namespace key_value_detail {
     });
     std::reverse(found.begin(), found.end());  // the oldest first
     if (found.size() > selected.rows_max) found.resize(selected.rows_max, delivery_id{1});
+    std::size_t count = 0;
     for (const delivery_id each : found) {
         auto delivery = existing_delivery(all, each);
+        if (auto used = find_used_share(all, {selected.hook}, account, delivery.record.event_bytes)) {
+            if (count == 0) return *std::move(used);
+            break;
+        }
         make_due(all, delivery, now);
+        ++count;
     }
-    return found.size();
+    return count;
 }
 
 }  // namespace key_value_detail
@@ -34906,7 +34865,11 @@ namespace key_value_detail {
     if (!*scopes) return code_result::not_granted;
 
     if (existing) forget_code(all, code.code_digest);
+    const key siblings = codes_between(code.application, code.user);
+    if (const auto codes = all.digests(siblings); codes.size() >= limits::codes_per_grant_max) forget_code(all, codes.front());
+    if (auto claimed = claim_expiring_row(all, bounded_codes, code.user, code.created_at); !claimed) return std::move(claimed).error();
     if (!grant) {
+        if (auto claimed = claim_row(all, bounded_grants); !claimed) return std::move(claimed).error();
         grant.emplace(grant_record{all.next_id<grant_id>(table::grants), {}, code.created_at});
         all.put(key{table::grants_of_user}.id(code.user).id(code.application), "");
         all.add(key{table::user_counts}.id(code.application), 1);
@@ -34914,8 +34877,6 @@ namespace key_value_detail {
     grant->scopes = (*scopes)->text();
     const std::uint64_t number = ++grant->last_number;
     all.put(granted, *grant);
-    const key siblings = codes_between(code.application, code.user);
-    if (const auto codes = all.digests(siblings); codes.size() >= limits::codes_per_grant_max) forget_code(all, codes.front());
     all.put(code_key(code.code_digest),
             code_record{code.user, code.application, std::string{code.scopes.text()}, code.redirect, code.code_challenge, number,
                         code.expires_at, code.expires_at, {}, {}, code.resources.text()});
@@ -34980,6 +34941,8 @@ TOLLGATE_DECL result<redeemed_code> record_store::redeem_code(const code_redempt
             return std::move(done).error();
         const auto siblings = all.digests(refresh_tokens_between(code.application, code.user));
         if (siblings.size() >= limits::refresh_tokens_per_grant_max) forget_refresh_token(all, siblings.front());
+        if (auto claimed = claim_expiring_row(all, bounded_refresh_tokens, code.user, shown.now); !claimed)
+            return std::move(claimed).error();
         write_refresh_token(all, issued.refresh_digest,
                             {code.user, code.application, origin, next_number(all, code.application, code.user), code.scopes,
                              issued.refresh_token_end(), issued.refresh_ends_at, {}, {}, {}, {}, code.resources});
@@ -35109,6 +35072,28 @@ namespace key_value_detail {
     return all.find(user_code_key(user_code), device) ? find_by_device(all, last_digest(device)) : std::nullopt;
 }
 
+/// Removes expired rows, or else the oldest code of the application that has the most, so that one application cannot use up the store.
+/// Returns the error for a full table if each application has only one.
+[[nodiscard]] inline std::optional<error> make_room_for_device_code(rows& all, instant now) {
+    for (;;) {
+        auto full = find_no_room(all, bounded_device_codes, {});
+        if (!full) return full;
+        if (sweep_expired_rows(all, now, step_rows_max) != 0) continue;
+        std::uint64_t most = 1;
+        std::optional<application_id> busiest;
+        all.scan(key{table::device_lists}, all_rows, [&](std::string_view at, std::string_view value) {
+            device_list_record list;
+            if (!decode(value, list)) throw_damaged(at);
+            if (list.count <= most) return true;
+            most = list.count;
+            busiest = id_of<application_id>(last_number(at));
+            return true;
+        });
+        if (!busiest) return full;
+        for (const digest& oldest : all.digests(key{table::device_codes_of}.id(*busiest), 1)) forget_device_code(all, oldest);
+    }
+}
+
 }  // namespace key_value_detail
 
 TOLLGATE_DECL result<void> record_store::create_device_code(const new_device_code& code) noexcept {
@@ -35120,6 +35105,8 @@ TOLLGATE_DECL result<void> record_store::create_device_code(const new_device_cod
             return token_exists();
         }
         if (all.has(user_code_key(code.user_digest))) return token_exists();
+        if (auto full = make_room_for_device_code(all, code.created_at)) return *std::move(full);
+        count_row(all, bounded_device_codes, {}, 1);
         const key listed = key{table::device_codes_of}.id(code.application);
         const key list = device_list_key(code.application);
         if (all.get<device_list_record>(list).value_or(device_list_record{}).count >= limits::device_codes_per_application_max)
@@ -35192,7 +35179,8 @@ inline result<bool> change_fields(rows& all, hook_id id, hook_record& hook, cons
     }
     if (changed.target_url != hook.target_url) hook.failing_since = hook.last_failure_at = std::nullopt;
     const std::uint64_t before = std::exchange(hook.host, host_of(changed.target_url));
-    if (before != hook.host)
+    if (before != hook.host) {
+        move_unsent(all, id, hook.host);
         for (const delivery_id each : leases_of(all, id, before)) {
             auto leased = existing_delivery(all, each);
             unlist(all, leased);
@@ -35200,6 +35188,7 @@ inline result<bool> change_fields(rows& all, hook_id id, hook_record& hook, cons
             list(all, leased);
             all.put(delivery_key(id, each), leased.record);
         }
+    }
     hook.event = changed.event;
     hook.target_url = changed.target_url;
     write_hook(all, id, hook);
@@ -35243,9 +35232,12 @@ TOLLGATE_DECL result<hook_id> record_store::create_hook(const new_hook& hook, st
             return too_many_hooks(hooks_per_event_max);
         const auto request = hook.idempotency_key ? std::optional{key{table::hook_requests}.bytes(*hook.idempotency_key)} : std::nullopt;
         if (request && all.has(*request)) return hook_exists();
+        if (auto claimed = claim_row(all, bounded_hooks); !claimed) return std::move(claimed).error();
         const auto id = all.next_id<hook_id>(table::hooks);
+        const std::uint64_t host = host_of(hook.target_url);
+        begin_unsent(all, id, host);
         if (request) all.put(*request, number_value{id});
-        write_hook(all, id, {hook.account.service, hook.account.account, hook.event, hook.type, hook.target_url, host_of(hook.target_url),
+        write_hook(all, id, {hook.account.service, hook.account.account, hook.event, hook.type, hook.target_url, host,
                              *secret, sha256(hook.secret), hook.source, hook.created_at, {}, hook.idempotency_key});
         return id;
     });
@@ -35305,6 +35297,8 @@ TOLLGATE_DECL result<bool> record_store::delete_hook(const account_ref& account,
         queue(all, id, std::nullopt);
         // The others are removed in sweeps, but leases count for the bound of their host.
         for (const delivery_id each : leases_of(all, id, hook->host)) remove_delivery(all, existing_delivery(all, each));
+        end_unsent(all, id);
+        release_row(all, bounded_hooks);
         all.put(key{table::deleted_hooks}.id(id), "");
         return true;
     });
@@ -35355,270 +35349,6 @@ TOLLGATE_DECL result<void> record_store::encrypt_secrets() noexcept {
 
 #endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_HOOKS_IPP
 
-// <tollgate/store/detail/key_value/outbox.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_IPP
-#define TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_IPP
-
-namespace tollgate::inline v0 {
-
-namespace key_value_detail {
-
-/// The key of an event: from its seed, so that a call that is repeated finds what the first one has appended.
-[[nodiscard]] inline digest event_digest(const event& reported, const message_seed& seed, std::optional<hook_id> only_to) {
-    std::string text{reinterpret_cast<const char*>(seed.data()), seed.size()};
-    text += number_value{only_to ? static_cast<std::uint64_t>(only_to->value()) : 0};
-    text += hooks_of_event(reported.account, reported.name);
-    return sha256(text);
-}
-
-inline void add_delivery(rows& all, hook_id to, const digest& event, const std::string& event_name, const message_seed& seed, instant now) {
-    const auto id = delivery_id_of(to, all.add(key{table::last_deliveries}.id(to), 1));
-    if (!id) throw failed{unavailable("the webhook " + std::to_string(to.value()) + " has had 2^32 deliveries, or its id is above 2^31")};
-    const stored_delivery added{to, *id, {.event = event, .event_name = event_name, .message_id = message_id_of(seed, to),
-                                          .created_at = now, .at = now}};
-    all.put(delivery_key(to, *id), added.record);
-    list(all, added);
-    queue(all, to, now, true);
-}
-
-using leased_events = std::unordered_map<digest, std::shared_ptr<const event>>;
-
-[[nodiscard]] inline const std::shared_ptr<const event>& event_of(rows& all, const digest& named, leased_events& known) {
-    auto& found = known[named];
-    if (!found) {
-        auto stored = all.existing<event_record>(event_key(named));
-        found = std::make_shared<const event>(
-            event{{stored.service, stored.account}, std::move(stored.name), std::move(stored.data), stored.at});
-    }
-    return found;
-}
-
-/// Makes deliveries due whose time, or the end of whose lease, was set by a wrong clock.
-inline void correct_times(rows& all, hook_id hook, instant now) {
-    const key listed = key{table::due_deliveries}.id(hook);
-    std::vector<delivery_id> wrong;
-    all.scan(key{listed}.after(latest_due(now)), listed.end(), step_rows_max, [&](std::string_view at, std::string_view) {
-        if (const auto id = id_of<delivery_id>(last_number(at))) wrong.push_back(*id);
-        return true;
-    });
-    for (const delivery_id each : wrong) {
-        auto delivery = existing_delivery(all, each);
-        unlist(all, delivery);
-        delivery.record.at = now;
-        list(all, delivery);
-        all.put(delivery_key(hook, each), delivery.record);
-    }
-}
-
-/// Leases the next deliveries of a hook, and queues it again.
-inline void lease_for(rows& all, const lease_request& request, const lease_time& time, std::vector<due_delivery>& leased,
-                      leased_events& events) {
-    auto hook = find_hook(all, request.hook);
-    if (!hook) return;
-    const hook_id id = request.hook;
-    correct_times(all, id, time.now);
-    const key listed = key{table::due_deliveries}.id(id);
-    const auto first_time = [&] {
-        std::optional<instant> first;
-        all.scan(listed, 1, [&](std::string_view at, std::string_view) { return first = time_at(at, 9), false; });
-        return first;
-    };
-    if (hook->disabled_at) {
-        const bool has_more = hold_some(all, id, time.now, kept_leases::in_force);
-        if (const bool before = std::exchange(hook->is_changing_deliveries, has_more); before != has_more) all.put(hook_key(id), *hook);
-        return queue(all, id, has_more ? std::optional{time.now} : first_time());
-    }
-    if (hook->is_changing_deliveries) {
-        hook->is_changing_deliveries = release_some(all, id, time.now);
-        all.put(hook_key(id), *hook);
-    }
-
-    const key leases = key{table::leases_of_host}.number(hook->host);
-    std::size_t in_force = 0;
-    all.scan(key{leases}.after(time.now), key{leases}.after(latest_due(time.now)), request.host_leases_max,
-             [&](std::string_view, std::string_view) { return ++in_force, true; });
-    const std::size_t rows_max = (std::min)(request.deliveries_max, request.host_leases_max - in_force);
-    std::vector<delivery_id> due;
-    std::optional<instant> next;  // the time of the first delivery that this call does not lease
-    all.scan(listed, all_rows, [&](std::string_view at, std::string_view) {
-        const instant due_at = time_at(at, 9);
-        if (due_at > time.now || due.size() == rows_max) return next = due_at, false;
-        if (const auto delivery = id_of<delivery_id>(last_number(at))) due.push_back(*delivery);
-        return true;
-    });
-    std::vector<std::string> previous_secrets;
-    for (const auto& each : hook->previous)
-        if (time.now < each.valid_until) previous_secrets.push_back(each.secret);
-    for (const delivery_id each : due) {
-        auto delivery = existing_delivery(all, each);
-        outbox_delivery_record& record = delivery.record;
-        ++record.lease_number;
-        record.resend_requested = false;
-        move(all, delivery, delivery_state::waiting, time.until, hook->host);
-        leased.push_back({.lease = {each, record.lease_number},
-                          .hook = id,
-                          .event = event_of(all, record.event, events),
-                          .message_id = record.message_id,
-                          .type = hook->type,
-                          .target_url = hook->target_url,
-                          .secret = hook->secret,
-                          .previous_secrets = previous_secrets,
-                          .attempts_made = static_cast<unsigned>(record.attempts_made)});
-    }
-    if (next && *next <= time.now)
-        next = in_force + due.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now) : time.now;
-    else if (!due.empty() && (!next || time.until < *next)) next = time.until;
-    queue(all, id, next);
-}
-
-/// Records an attempt in place of the oldest one that is kept.
-inline void record_attempt(rows& all, stored_delivery& made_for, const attempt& made) {
-    const std::uint64_t number = ++made_for.record.last_attempt;
-    all.put(attempt_key(made_for.id, number), attempt_record{made.at, made.duration, made.end, made.cause, made.status, made.response,
-                                                             made.request});
-    if (number > limits::attempts_per_delivery_max) all.erase(attempt_key(made_for.id, number - limits::attempts_per_delivery_max));
-}
-
-inline completion complete_one(rows& all, const attempt_result& ended, instant now) {
-    auto delivery = find_delivery(all, ended.lease.delivery);
-    auto hook = delivery ? find_hook(all, delivery->hook) : std::nullopt;
-    if (!hook) return completion::too_late;
-    outbox_delivery_record& record = delivery->record;
-    if (ended.outcome != delivery_outcome::not_attempted) record_attempt(all, *delivery, ended.attempt);
-    if (!record.lease_open || record.lease_number != ended.lease.number) {
-        all.put(delivery_key(delivery->hook, delivery->id), record);
-        return completion::too_late;
-    }
-    const hook_status before = hook->status();
-    const completed_delivery after = complete_delivery(
-        {static_cast<unsigned>(record.attempts_made), record.resend_requested, before, hook->target_url}, ended, now);
-    record.attempts_made = after.attempts_made;
-    record.resend_requested = false;
-    move(all, *delivery, after.state, after.at);
-    if (after.state == delivery_state::waiting) queue(all, delivery->hook, after.at, true);
-    if (after.hook == before) return after.result;
-    hook->set(after.hook);
-    if (after.result == completion::hook_disabled) {
-        hook->is_changing_deliveries = hold_some(all, delivery->hook, now, kept_leases::all);  // `lease` holds the rest
-        if (hook->is_changing_deliveries) queue(all, delivery->hook, now, true);
-        write_hook(all, delivery->hook, *hook);
-    } else {
-        all.put(hook_key(delivery->hook), *hook);
-    }
-    return after.result;
-}
-
-}  // namespace key_value_detail
-
-TOLLGATE_DECL result<std::size_t> record_store::append_event(const event& reported, const message_seed& seed, instant now,
-                                                             std::optional<hook_id> only_to) noexcept {
-    using namespace key_value_detail;
-    auto appended = change(database_, [&](rows& all) -> result<std::size_t> {
-        std::vector<hook_id> to;
-        if (only_to) {
-            const auto hook = find_hook(all, reported.account, *only_to);
-            if (!hook) return std::size_t{0};
-            if (hook->disabled_at) return hook_is_disabled();
-            to.push_back(*only_to);
-        } else {
-            all.scan(hooks_of_event(reported.account, reported.name), all_rows, [&](std::string_view at, std::string_view enabled) {
-                if (const auto id = id_of<hook_id>(last_number(at)); id && enabled == "1") to.push_back(*id);
-                return true;
-            });
-        }
-        if (to.empty()) return std::size_t{0};
-        const digest named = event_digest(reported, seed, only_to);
-        if (const auto existing = all.get<event_record>(event_key(named))) return static_cast<std::size_t>(existing->appended);
-        all.put(event_key(named), event_record{to.size(), reported.account.service, reported.account.account, reported.at, reported.name,
-                                               reported.data});
-        if (to.size() > 1) all.put(key{table::event_counts}.bytes(named), number_value{to.size()});
-        for (const hook_id each : to) add_delivery(all, each, named, reported.name, seed, now);
-        return to.size();
-    });
-    if (appended && *appended != 0) appended_.fetch_add(1, std::memory_order_relaxed);
-    return appended;
-}
-
-TOLLGATE_DECL result<due_hook_page> record_store::due_hooks(instant now, std::size_t rows_max) noexcept {
-    using namespace key_value_detail;
-    return read(database_, [&](rows& all) {
-        due_hook_page page;
-        std::vector<hook_id> ids;
-        const key ready{table::ready_hooks};
-        const auto add = [&](std::string_view at, std::string_view) {
-            const instant ready_at = time_at(at, 1);
-            const bool is_due = ready_at <= now || ready_at > latest_due(now);
-            if (!is_due || ids.size() == rows_max) return page.next_at = is_due ? now : ready_at, false;
-            if (const auto id = id_of<hook_id>(last_number(at))) ids.push_back(*id);
-            return true;
-        };
-        // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
-        all.scan(key{ready}.after(latest_due(now)), ready.end(), all_rows, add);
-        if (!page.next_at) all.scan(ready, key{ready}.after(latest_due(now)), all_rows, add);
-        for (const hook_id id : ids) {
-            auto hook = all.existing<hook_record>(hook_key(id));
-            page.hooks.push_back({id, hook.owner(), std::move(hook.target_url)});
-        }
-        return page;
-    });
-}
-
-TOLLGATE_DECL result<delivery_backlog> record_store::backlog(instant now, std::size_t rows_max) noexcept {
-    using namespace key_value_detail;
-    return read(database_, [&](rows& all) {
-        delivery_backlog found;
-        std::vector<hook_id> ready;
-        // Hooks that are ready, or whose host is full, have due deliveries.
-        const key end = key{table::ready_hooks}.after(now + seconds{limits::full_host_retry_seconds_max});
-        all.scan(key{table::ready_hooks}, end, all_rows, [&](std::string_view at, std::string_view) {
-            if (const auto id = id_of<hook_id>(last_number(at))) ready.push_back(*id);
-            return true;
-        });
-        for (const hook_id id : ready) {
-            if (const auto hook = find_hook(all, id); !hook || hook->disabled_at) continue;
-            const key listed = key{table::due_deliveries}.id(id);
-            all.scan(listed, key{listed}.after(now), all_rows, [&](std::string_view at, std::string_view) {
-                const instant due_at = time_at(at, 9);
-                if (!found.due_since || due_at < *found.due_since) found.due_since = due_at;
-                if (found.due == rows_max) return false;  // the others are not older
-                return ++found.due, true;
-            });
-        }
-        return found;
-    });
-}
-
-TOLLGATE_DECL result<std::vector<due_delivery>> record_store::lease(std::span<const lease_request> requests,
-                                                                    const lease_time& time) noexcept {
-    using namespace key_value_detail;
-    if (requests.empty()) return std::vector<due_delivery>{};
-    auto leased = change(database_, [&](rows& all) {
-        std::vector<due_delivery> found;
-        leased_events events;
-        for (const lease_request& each : requests) lease_for(all, each, time, found, events);
-        return found;
-    });
-    if (!leased) return leased;
-    return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
-        sql::decrypt_all(hook_secret_keys_.value_or(secret_keys{}), *leased);
-        return std::move(leased);
-    });
-}
-
-TOLLGATE_DECL result<std::vector<completion>> record_store::complete(std::span<const attempt_result> ended, instant now) noexcept {
-    using namespace key_value_detail;
-    if (ended.empty()) return std::vector<completion>{};
-    return change(database_, [&](rows& all) {
-        std::vector<completion> results;
-        for (const attempt_result& each : ended) results.push_back(complete_one(all, each, now));
-        return results;
-    });
-}
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_OUTBOX_IPP
-
 // <tollgate/store/detail/key_value/sessions.hpp>
 #ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_SESSIONS_HPP
 #define TOLLGATE_STORE_DETAIL_KEY_VALUE_SESSIONS_HPP
@@ -35634,6 +35364,7 @@ inline std::optional<session_record> forget_session(rows& all, const digest& coo
     all.erase(key{table::sessions_of_user}.id(session->user).at(session->last_seen_at).bytes(cookie));
     all.erase(key{table::sessions_by_creation}.at(session->created_at).bytes(cookie));
     all.erase(key{table::sessions_by_use}.at(session->last_seen_at).bytes(cookie));
+    release_row(all, bounded_sessions);
     return session;
 }
 
@@ -35683,6 +35414,7 @@ TOLLGATE_DECL result<void> record_store::create_session(const stored_session& se
         }
         const auto siblings = all.digests(key{table::sessions_of_user}.id(session.user));
         if (siblings.size() >= limits::sessions_per_user_max) forget_session(all, siblings.front());
+        if (auto claimed = claim_row(all, bounded_sessions); !claimed) return claimed;
         write_session(all, session.cookie_digest,
                       {session.user, session.login, session.signed_in_from, session.user_agent, session.created_at, session.last_seen_at});
         return {};
@@ -35703,6 +35435,7 @@ TOLLGATE_DECL result<void> record_store::touch_session(const digest& cookie, ins
         auto session = forget_session(all, cookie);
         if (!session) return;
         session->last_seen_at = now;
+        count_row(all, bounded_sessions, {}, 1);  // it is written again
         write_session(all, cookie, *session);
     });
 }
@@ -35744,43 +35477,15 @@ namespace key_value_detail {
 
 using personal_token_row = personal_token_record<std::string>;
 
-/// Returns false for a text that is too long to be a username.
-[[nodiscard]] inline bool is_username(std::string_view text) noexcept { return text.size() <= limits::token_username_bytes_max; }
-[[nodiscard]] inline key personal_token_key_of(std::string_view username) noexcept {
-    return key{table::personal_tokens}.raw(username);
-}
-
-inline void describe(const personal_token_record<std::string_view>& token, const digest&, std::optional<token_credential>& into) {
-    into.emplace(token_credential{token.user, token.secret, scope_set::from_text(token.scopes), token.expires_at, std::nullopt,
-                                  token.last_used_at, std::nullopt, token.id});
-}
-inline void describe(const access_token_record<std::string_view>& token, const digest& named, std::optional<token_credential>& into) {
-    into.emplace(token_credential{token.user, named, scope_set::from_text(token.scopes), token.expires_at, token.application,
-                                  token.last_used_at, std::nullopt, std::nullopt, to_resources(token.resources)});
-}
-/// Looks up a credential.
-template <class Record>
-[[nodiscard]] result<std::optional<token_credential>> look_up(const key_value_store_ref& database, const key& at,
-                                                              const digest& named) noexcept {
-    return read(database, [&](rows& all) {
-        std::optional<token_credential> found;
-        std::string value;
-        if (!all.find(at, value)) return found;
-        Record token;
-        if (!decode(value, token)) throw_damaged(at);
-        describe(token, named, found);
-        return found;
-    });
-}
-
 inline bool forget_personal_token(rows& all, token_id id) {
     std::string username;
     if (!all.find(key{table::usernames}.id(id), username)) return false;
-    const key at = key{table::personal_tokens}.raw(username);
+    const key at = personal_token_key_of(username);
     const auto found = all.existing<personal_token_row>(at);
     all.erase(at);
     all.erase(key{table::usernames}.id(id));
     all.erase(key{table::tokens_of_user}.id(found.user).id(id));
+    release_row(all, bounded_personal_tokens);
     return true;
 }
 
@@ -35802,24 +35507,27 @@ inline bool forget_oauth_token(rows& all, const oauth_token_revocation& revoked)
 
 TOLLGATE_DECL result<std::optional<token_credential>> record_store::find_credential(const credential_key& named) noexcept {
     using namespace key_value_detail;
-    if (const auto* const access = std::get_if<access_token_key>(&named))
-        return look_up<access_token_record<std::string_view>>(database_, access_token_key_of(access->token_digest), access->token_digest);
-    const std::string_view username = std::get<personal_token_key>(named).username;
-    if (!is_username(username)) return std::optional<token_credential>{};
-    return look_up<personal_token_record<std::string_view>>(database_, personal_token_key_of(username), {});
+    return read(database_, [&](rows& all) {
+        std::optional<token_credential> found;
+        const key at = key_of(named);
+        std::string value;
+        if (all.find(at, value) && !read_credential(value, named, found)) throw_damaged(at);
+        return found;
+    });
 }
 
 TOLLGATE_DECL result<token_id> record_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
     using namespace key_value_detail;
     return change(database_, [&](rows& all) -> result<token_id> {
-        const key at = key{table::personal_tokens}.raw(token.username);
+        const key at = personal_token_key_of(token.username);
         if (const auto existing = all.get<personal_token_row>(at)) {
             if (existing->user == token.user && existing->secret == token.secret_digest) return existing->id;
             return personal_token_exists();
         }
         const key siblings = key{table::tokens_of_user}.id(token.user);
         if (all.count(siblings, tokens_per_user_max) >= tokens_per_user_max) return too_many_personal_tokens(tokens_per_user_max);
+        if (auto claimed = claim_row(all, bounded_personal_tokens); !claimed) return std::move(claimed).error();
         const auto id = all.next_id<token_id>(table::personal_tokens);
         all.put(at, personal_token_record<std::string_view>{token.user, id, token.secret_digest, token.expires_at, {}, token.scopes.text(),
                                                             token.created_at, token.description, {}});
@@ -35839,7 +35547,7 @@ TOLLGATE_DECL result<std::vector<personal_token>> record_store::personal_tokens_
         });
         std::vector<personal_token> found;
         for (const token_username& each : usernames) {
-            auto token = all.existing<personal_token_row>(key{table::personal_tokens}.raw(each));
+            auto token = all.existing<personal_token_row>(personal_token_key_of(each));
             found.push_back({token.id, user, each, std::move(token.description), scope_set::from_text(token.scopes), token.created_at,
                              token.last_used_at, token.expires_at, std::move(token.last_used_from), token.secret});
         }
@@ -35852,7 +35560,7 @@ TOLLGATE_DECL result<bool> record_store::renew_personal_token(user_id user, toke
     return change(database_, [&](rows& all) {
         std::string username;
         if (!all.find(key{table::usernames}.id(id), username)) return false;
-        const key at = key{table::personal_tokens}.raw(username);
+        const key at = personal_token_key_of(username);
         auto token = all.existing<personal_token_row>(at);
         if (token.user != user) return false;
         if (renewed.replaced && token.secret != *renewed.replaced) return token.secret == renewed.secret_digest;  // repeated, or too late
@@ -35893,16 +35601,15 @@ TOLLGATE_DECL result<bool> record_store::create_access_token(const new_access_to
 TOLLGATE_DECL result<void> record_store::record_use(const credential_key& named, instant now, std::string_view from) noexcept {
     using namespace key_value_detail;
     return change(database_, [&](rows& all) {
-        if (const auto* const personal = std::get_if<personal_token_key>(&named)) {
-            const key at = personal_token_key_of(is_username(personal->username) ? personal->username : "");
-            auto token = all.get<personal_token_row>(at);  // no stored username is empty
+        const key at = key_of(named);
+        if (std::holds_alternative<personal_token_key>(named)) {
+            auto token = all.get<personal_token_row>(at);
             if (!token) return;
             token->last_used_at = now;
             token->last_used_from = from;
             all.put(at, *token);
             return;
         }
-        const key at = access_token_key_of(std::get<access_token_key>(named).token_digest);
         auto token = all.get<access_token_row>(at);
         if (!token) return;
         token->last_used_at = now;
@@ -35932,25 +35639,14 @@ inline std::size_t sweep_expired(rows& all, instant now, std::size_t rows_max) {
     std::size_t swept = 0;
     for (const application_id each : all.ids<application_id>(key{table::ended_applications}, rows_max))
         swept += remove_of_ended_application(all, each, rows_max - swept);
-    std::vector<std::pair<table, digest>> expired;
-    constexpr std::size_t table_place = 9;
-    all.scan(key{table::expiries}, key{table::expiries}.after(now), rows_max - swept, [&](std::string_view at, std::string_view) {
-        expired.emplace_back(static_cast<table>(at[table_place]), last_digest(at));
-        return true;
-    });
-    for (const auto& [of, row] : expired) {
-        if (of == table::codes) forget_code(all, row);
-        if (of == table::access_tokens) forget_access_token(all, row);
-        if (of == table::refresh_tokens) forget_refresh_token(all, row);
-        if (of == table::device_codes) forget_device_code(all, row);
-    }
-    return swept + expired.size();
+    return swept + sweep_expired_rows(all, now, rows_max - swept);
 }
 
 }  // namespace key_value_detail
 
 TOLLGATE_DECL record_store::record_store(key_value_store_ref database, const record_store_settings& settings)
-    : database_{database}, hook_secret_keys_{settings.hook_secret_keys} {}
+    : database_{database, std::nullopt}, hook_secret_keys_{settings.hook_secret_keys} {}
+TOLLGATE_DECL record_store::record_store(key_value_store_ref database, const memory_settings& bounds) : database_{database, bounds} {}
 
 TOLLGATE_DECL record_store::~record_store() = default;
 
@@ -35971,1392 +35667,137 @@ TOLLGATE_DECL result<std::size_t> record_store::sweep(const sweep_request& reque
 
 #endif  // TOLLGATE_STORE_KEY_VALUE_IPP
 
-// <tollgate/store/detail/memory/access_tokens.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP
+// <tollgate/store/detail/key_value/memory_database.ipp>
+#ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_MEMORY_DATABASE_IPP
+#define TOLLGATE_STORE_DETAIL_KEY_VALUE_MEMORY_DATABASE_IPP
 
-namespace tollgate::inline v0::memory {
+namespace tollgate::inline v0::key_value_detail {
 
-TOLLGATE_DECL result<void> access_tokens::create(const new_access_token& created, std::optional<refresh_token_id> made_with) {
-    const grant_parties parties{created.application, created.user};
-    if (const auto existing = parties_of(created.token_digest)) {
-        const bool is_repeated =
-            !made_with && *existing == parties &&
-            by_digest_.with_existing(created.token_digest, [](const row& stored) { return !stored.made_with; });
-        return is_repeated ? result<void>{} : token_exists();
-    }
-    const auto replaces_another = [&] {
-        const auto siblings = between_.find(parties);
-        return siblings != between_.end() && siblings->second.size() >= limits::access_tokens_per_grant_max;
-    };
-    if (replaces_another())
-        if (const instant first_end = between_.find(parties)->second.begin()->at; created.created_at < first_end)
-            return too_many_access_tokens(first_end);
-    while (!shares_.has_capacity(created.user) && !replaces_another())
-        if (sweep_expired(created.created_at, 1) == 0)
-            return shares_.no_capacity("access tokens", "access_tokens_max");
-
-    // The row comes last: if memory runs out before, the token is never visible.
-    shares_.add(created.user);
-    tollgate::detail::undo_unless_kept counted{[&]() noexcept { shares_.remove(created.user); }};
-    const dated_digest token{created.expires_at, created.token_digest};
-    by_end_.insert(token);
-    tollgate::detail::undo_unless_kept ended{[&]() noexcept { by_end_.erase(token); }};
-    const auto siblings = between_.try_emplace(parties).first;
-    tollgate::detail::undo_unless_kept placed{[&]() noexcept {
-        siblings->second.erase(token);
-        if (siblings->second.empty()) between_.erase(siblings);
-    }};
-    siblings->second.insert(token);
-    std::string scopes{created.scopes.text()};
-    by_digest_.insert(created.token_digest,
-                      {{created.user, created.token_digest, created.expires_at, std::nullopt, std::move(scopes), created.application,
-                        std::nullopt, created.resources},
-                       made_with,
-                       created.created_at});
-    tollgate::detail::keep_all(counted, ended, placed);
-
-    if (siblings->second.size() > limits::access_tokens_per_grant_max) {
-        auto expired = siblings->second.begin();
-        if (expired->digest == created.token_digest) ++expired;  // not the token that is about to be returned
-        remove(parties, *expired);
-    }
-    return {};
-}
-
-TOLLGATE_DECL std::optional<grant_parties> access_tokens::parties_of(const digest& token) const noexcept {
-    return by_digest_.with(token, [](const row* stored) {
-        return stored == nullptr ? std::nullopt
-                                 : std::optional{grant_parties{*stored->credential.application, stored->credential.user}};
-    });
-}
-
-TOLLGATE_DECL bool access_tokens::revoke(const digest& token) noexcept {
-    const auto parties = parties_of(token);
-    if (!parties) return false;
-    remove(*parties, {by_digest_.with_existing(token, [](const row& stored) { return *stored.credential.expires_at; }), token});
-    return true;
-}
-
-TOLLGATE_DECL std::optional<oauth_token> access_tokens::describe(const digest& token) const noexcept {
-    return by_digest_.with(token, [](const row* stored) -> std::optional<oauth_token> {
-        if (stored == nullptr) return std::nullopt;
-        const stored_credential& credential = stored->credential;
-        return oauth_token{false, credential.user, *credential.application, {}, scope_set::from_text(credential.scopes),
-                           stored->created_at, *credential.expires_at, credential.resources};
-    });
-}
-
-/// Takes its argument by value: a reference into the removed rows would dangle.
-TOLLGATE_DECL void access_tokens::revoke_between(grant_parties parties) noexcept {
-    revoke_if(parties, [](const row&) { return true; });
-}
-
-TOLLGATE_DECL void access_tokens::revoke_all_of(application_id application) noexcept {
-    for (;;) {
-        const auto next = between_.lower_bound({application, user_id{1}});
-        if (next == between_.end() || next->first.application != application) return;
-        revoke_between(next->first);
-    }
-}
-
-TOLLGATE_DECL std::optional<grant_parties> access_tokens::record_use(const digest& token, instant now) noexcept {
-    by_digest_.change(token, [now](row& stored) { stored.credential.last_used_at = now; });
-    return parties_of(token);
-}
-
-TOLLGATE_DECL std::size_t access_tokens::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    std::size_t swept = 0;
-    for (; swept < rows_max && !by_end_.empty() && by_end_.begin()->at <= now; ++swept)
-        remove(*parties_of(by_end_.begin()->digest), *by_end_.begin());
-    return swept;
-}
-
-/// Takes its arguments by value: references into the removed rows would dangle.
-TOLLGATE_DECL void access_tokens::remove(grant_parties parties, dated_digest token) noexcept {
-    by_digest_.erase(token.digest);
-    by_end_.erase(token);
-    shares_.remove(parties.user);
-    const auto found = between_.find(parties);
-    found->second.erase(token);
-    if (found->second.empty()) between_.erase(found);
-}
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_ACCESS_TOKENS_IPP
-
-// <tollgate/store/detail/memory/applications.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL result<application_id> applications::create(const new_application& created, std::size_t applications_per_user_max) {
-    if (const auto existing = find(created.client_id.view())) {
-        const bool is_repeated = existing->owner == created.owner && existing->secret_digest == created.secret_digest;
-        return is_repeated ? result<application_id>{existing->id} : application_exists();
-    }
-    const auto first = of_owner_.lower_bound({created.owner, application_id{1}});
-    std::size_t owned = 0;
-    for (auto each = first; each != of_owner_.end() && each->first == created.owner; ++each) ++owned;
-    if (owned >= applications_per_user_max) return too_many_applications(applications_per_user_max);
-    if (rows_.size() >= applications_max_)
-        return table_is_full(applications_max_, "applications", "applications_max");
-
-    const application_id id{++last_id_};
-    rows_.emplace(id, application{id, created.owner, created.client_id, created.secret_digest, created.name, created.website,
-                                  created.description, created.redirect_urls, created.created_at, created.type, {}, false, 0, {},
-                                  created.registration, created.default_scopes, created.registration_digest});
-    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
-    by_client_id_.emplace(created.client_id, id);
-    tollgate::detail::undo_unless_kept named{[&]() noexcept { by_client_id_.erase(by_client_id_.find(created.client_id.view())); }};
-    of_owner_.emplace(created.owner, id);
-    tollgate::detail::keep_all(inserted, named);
-    return id;
-}
-
-TOLLGATE_DECL std::optional<application> applications::find(std::string_view client_id) const {
-    const auto named = by_client_id_.find(client_id);
-    return named == by_client_id_.end() ? std::nullopt : std::optional{rows_.at(named->second)};
-}
-
-TOLLGATE_DECL const application* applications::find(application_id id) const noexcept {
-    const auto found = rows_.find(id);
-    return found == rows_.end() ? nullptr : &found->second;
-}
-
-TOLLGATE_DECL std::vector<application> applications::of(user_id owner) const {
-    std::vector<application> found;
-    for (auto each = of_owner_.lower_bound({owner, application_id{1}}); each != of_owner_.end() && each->first == owner;
-         ++each)
-        found.push_back(rows_.at(each->second));
-    return found;
-}
-
-TOLLGATE_DECL std::optional<user_id> applications::change(const std::optional<user_id>& changed_by, application_id id,
-                                                          const application_change& change) {
-    const auto row = rows_.find(id);
-    if (row == rows_.end() || row->second.owner != changed_by.value_or(row->second.owner)) return std::nullopt;
-    application& found = row->second;
-    const bool is_changed = std::visit(
-        tollgate::detail::overloaded{
-            [&](application_fields fields) {  // a copy: nothing is changed after this that could fail
-                found.name = std::move(fields.name);
-                found.website = std::move(fields.website);
-                found.description = std::move(fields.description);
-                found.redirect_urls = std::move(fields.redirect_urls);
-                found.acts_for_owner = fields.acts_for_owner;
-                found.default_scopes = fields.default_scopes;
-                return true;
-            },
-            [&](const client_secret_addition& added) {
-                if (found.secret_digest == added.secret_digest) return true;  // the call is repeated
-                if (found.secret_digest != added.replaced.value_or(found.secret_digest)) return false;
-                found.older_secret_digest = found.secret_digest;
-                found.secret_digest = added.secret_digest;
-                return true;
-            },
-            [&](older_secret_removal) { return std::exchange(found.older_secret_digest, std::nullopt).has_value(); },
-            [&](const suspension_change& suspension) {
-                found.suspended = suspension.suspended;
-                return true;
-            },
-        },
-        change);
-    return is_changed ? std::optional{found.owner} : std::nullopt;
-}
-
-TOLLGATE_DECL std::vector<application_id> applications::unowned_since(instant before) const {
-    std::vector<application_id> found;
-    for (auto each = of_owner_.lower_bound({no_owner, application_id{1}}); each != of_owner_.end() && each->first == no_owner; ++each)
-        if (rows_.at(each->second).created_at < before) found.push_back(each->second);
-    return found;
-}
-
-TOLLGATE_DECL bool applications::remove(user_id owner, application_id id) noexcept {
-    const application* const found = find(id);
-    if (found == nullptr || found->owner != owner) return false;
-    by_client_id_.erase(by_client_id_.find(found->client_id.view()));
-    of_owner_.erase({owner, id});
-    rows_.erase(id);
-    return true;
-}
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_APPLICATIONS_IPP
-
-// <tollgate/store/detail/memory/grants.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL result<code_result> grants::create_code(const new_authorization_code& code) {
-    const application* const client = applications_.find(code.application);
-    if (client != nullptr && client->suspended) return code_result::suspended;
-    if (const auto existing = codes_.find(code.code_digest); existing != codes_.end()) {
-        if (existing->second.refresh_token) return code_result::spent;
-        if (!code.replaces(existing->second.expires_at)) return code_result::waiting;
-        forget_code(code.code_digest);
-    }
-    if (client == nullptr) return not_found();
-
-    const grant_parties parties{code.application, code.user};
-    auto found = rows_.find(parties);
-    const bool is_new = found == rows_.end();
-    const auto scopes = tollgate::detail::widen_scopes(is_new ? std::nullopt : std::optional{found->second.scopes}, code);
-    if (!scopes) return scopes.error();
-    if (!*scopes) return code_result::not_granted;
-    if (is_new && rows_.size() >= grants_max_)
-        return table_is_full(grants_max_, "grants", "grants_max");
-    const auto replaces_another = [&] { return !is_new && found->second.codes.size() >= limits::codes_per_grant_max; };
-    while (!code_shares_.has_capacity(code.user) && !replaces_another())
-        if (sweep_codes(code.created_at, 1) == 0) return code_shares_.no_capacity("codes", "codes_max");
-
-    // Except for an expired code, existing data is changed only after everything that may throw.
-    if (is_new) {
-        found = rows_.emplace(parties, row{grant_id{last_grant_id_ + 1}, {}, code.created_at, {}, {}, {}}).first;
-    }
-    tollgate::detail::undo_unless_kept granted{[&]() noexcept {
-        if (is_new) rows_.erase(found);
-    }};
-    if (is_new) of_user_.emplace(code.user, code.application);
-    tollgate::detail::undo_unless_kept listed{[&]() noexcept {
-        if (is_new) of_user_.erase({code.user, code.application});
-    }};
-    row& changed = found->second;
-    reserve_one_more(changed.codes);
-    code_shares_.add(code.user);
-    tollgate::detail::undo_unless_kept counted{[&]() noexcept { code_shares_.remove(code.user); }};
-    const dated_digest end{code.expires_at, code.code_digest};
-    codes_by_end_.insert(end);
-    tollgate::detail::undo_unless_kept dated{[&]() noexcept { codes_by_end_.erase(end); }};
-    codes_.emplace(
-        code.code_digest,
-        code_row{parties, code.scopes, code.redirect, code.code_challenge, code.expires_at, code.expires_at, {}, {},
-                 code.resources});
-    tollgate::detail::keep_all(granted, listed, counted, dated);
-    if (is_new) ++last_grant_id_;
-    changed.scopes = **scopes;
-    changed.codes.push_back(code.code_digest);
-    if (changed.codes.size() > limits::codes_per_grant_max) forget_code(changed.codes.front());
-    return code_result::created;
-}
-
-TOLLGATE_DECL result<redeemed_code> grants::redeem(const code_redemption& shown) {
-    const auto found = codes_.find(shown.code_digest);
-    if (found == codes_.end() || found->second.parties.application != shown.application) return redeemed_code{};
-    if (!applications_.may_get_tokens(shown.application)) return redeemed_code{};
-    code_row& code = found->second;
-    const auto judged =
-        judge_redemption({.redeemed_at = code.redeemed_at,
-                          .expires_at = code.expires_at,
-                          .redirect = code.redirect,
-                          .code_challenge = code.code_challenge,
-                          .refresh_digest = refresh_digest_of(code),
-                          .resources = code.resources},
-                         shown);
-    if (judged == redemption_result::reused)
-        return redeemed_code{judged, revoke_what_came_of(code) ? std::optional{code.parties.user} : std::nullopt, {}};
-    if (judged != redemption_result::redeemed) return redeemed_code{judged, {}, {}};
-    if (code.redeemed_at) return redeemed_code{judged, code.parties.user, code.scopes};
-
-    const refresh_token_id id{last_refresh_token_id_ + 1};
-    if (auto done = create_tokens(code, shown, id); !done)
-        return std::move(done).error();
-    ++last_refresh_token_id_;
-    code.refresh_token = id;
-    code.redeemed_at = shown.now;
-    const instant forget_at = code.expires_at + seconds{limits::spent_code_seconds};
-    move_in_time(codes_by_end_, {code.forget_at, shown.code_digest}, forget_at);
-    code.forget_at = forget_at;
-    return redeemed_code{redemption_result::redeemed, code.parties.user, code.scopes};
-}
-
-TOLLGATE_DECL std::optional<digest> grants::refresh_digest_of(const code_row& code) const noexcept {
-    if (!code.refresh_token) return std::nullopt;
-    for (const digest& each : rows_.find(code.parties)->second.refresh_tokens)
-        if (const auto found = refresh_tokens_.find(each); found != refresh_tokens_.end() && found->second.id == *code.refresh_token)
-            return each;
-    return std::nullopt;
-}
-
-/// Creates both tokens or none.
-TOLLGATE_DECL result<void> grants::create_tokens(const code_row& code, const code_redemption& shown, refresh_token_id id) {
-    const grant_parties parties = code.parties;
-    const issued_tokens& issued = shown.tokens;
-    if (refresh_tokens_.contains(issued.refresh_digest))
-        return token_exists();
-    row& grant = rows_.find(parties)->second;
-    const auto replaces_another = [&] { return grant.refresh_tokens.size() >= limits::refresh_tokens_per_grant_max; };
-    while (!refresh_token_shares_.has_capacity(parties.user) && !replaces_another())
-        if (sweep_refresh_tokens(shown.now, 1) == 0)
-            return refresh_token_shares_.no_capacity("refresh tokens", "refresh_tokens_max");
-    const bool full = replaces_another();
-
-    reserve_one_more(grant.refresh_tokens);
-    refresh_token_shares_.add(parties.user);
-    tollgate::detail::undo_unless_kept counted{[&]() noexcept { refresh_token_shares_.remove(parties.user); }};
-    const instant expires_at = issued.refresh_token_end();
-    const dated_digest end{expires_at, issued.refresh_digest};
-    refresh_tokens_by_end_.insert(end);
-    tollgate::detail::undo_unless_kept dated{[&]() noexcept { refresh_tokens_by_end_.erase(end); }};
-    refresh_tokens_.emplace(issued.refresh_digest, refresh_row{id, parties, code.scopes, expires_at, issued.refresh_ends_at, {}, {}, {}, {},
-                                                               code.resources});
-    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { refresh_tokens_.erase(issued.refresh_digest); }};
-    if (auto done = access_.create(
-            {.user = parties.user,
-             .application = parties.application,
-             .token_digest = issued.access_digest,
-             .scopes = code.scopes,
-             .created_at = shown.now,
-             .expires_at = issued.access_expires_at,
-             .resources = code.resources.narrowed_to(shown.resources)},
-            id);
-        !done)
-        return done;
-    tollgate::detail::keep_all(counted, dated, inserted);
-    grant.refresh_tokens.push_back(issued.refresh_digest);
-    if (full) forget_least_used_refresh_token(grant, issued.refresh_digest);
-    return {};
-}
-
-TOLLGATE_DECL grants::refresh_rows::iterator grants::find_refresh_token(const digest& token, const std::optional<digest>& family) {
-    const auto found = refresh_tokens_.find(token);
-    if (found != refresh_tokens_.end() || !family) return found;
-    const auto current = families_.find(*family);
-    return current == families_.end() ? refresh_tokens_.end() : refresh_tokens_.find(current->second);
-}
-
-TOLLGATE_DECL result<void> grants::replace(refresh_rows::iterator token, const token_rotation& rotation, instant now) {
-    const digest& next = rotation.successor_digest;
-    if (refresh_tokens_.contains(next)) return token_exists();
-    families_.insert_or_assign(rotation.family_digest, next);
-    auto node = refresh_tokens_.extract(token);
-    refresh_row& changed = node.mapped();
-    const digest replaced = node.key();
-    for (digest& each : rows_.find(changed.parties)->second.refresh_tokens)
-        if (each == replaced) each = next;
-    if (auto end = refresh_tokens_by_end_.extract(dated_digest{changed.expires_at, replaced}); !end.empty()) {
-        end.value().digest = next;
-        refresh_tokens_by_end_.insert(std::move(end));
-    }
-    changed.family = rotation.family_digest;
-    changed.replaced = replaced;
-    changed.replaced_at = now;
-    changed.successor_seed = rotation.successor_seed;
-    node.key() = next;
-    refresh_tokens_.insert(std::move(node));
-    return {};
-}
-
-TOLLGATE_DECL result<refreshed_token> grants::refresh(const token_refresh& shown) {
-    const auto& rotation = shown.rotation;
-    const auto found = find_refresh_token(shown.refresh_digest, shown.family_digest());
-    if (found == refresh_tokens_.end() || found->second.parties.application != shown.application ||
-        found->second.expires_at <= shown.now || !applications_.may_get_tokens(shown.application))
-        return refreshed_token{};
-    refresh_row& token = found->second;
-    const bool is_current = found->first == shown.refresh_digest;
-    const stored_refresh_token stored{found->first, token.family ? &token.replaced : nullptr, token.replaced_at, token.scopes,
-                                      access_.was_made_with(shown.access_digest, token.id), token.resources};
-    const auto judged = judge_refresh(stored, shown);
-    if (judged == refresh_result::reused) {
-        const grant_parties parties = token.parties;
-        revoke(parties);
-        return refreshed_token{judged, {}, {}, parties.user};
-    }
-    if (judged != refresh_result::refreshed) return refreshed_token{judged, {}};
-
-    const scope_set& scopes = shown.narrowed ? *shown.narrowed : token.scopes;
-    const auto seed = rotation ? std::optional{token.successor_seed} : std::nullopt;
-    if (is_repeated(stored, shown)) return refreshed_token{judged, scopes, seed};
-    if (auto done = access_.create({.user = token.parties.user,
-                                    .application = token.parties.application,
-                                    .token_digest = shown.access_digest,
-                                    .scopes = scopes,
-                                    .created_at = shown.now,
-                                    .expires_at = shown.access_expires_at,
-                                    .resources = token.resources.narrowed_to(shown.resources)},
-                                   token.id);
-        !done)
-        return std::move(done).error();
-    tollgate::detail::undo_unless_kept access_made{[&]() noexcept { access_.revoke(shown.access_digest); }};
-    const instant expires_at = shown.refresh_token_end(token.ends_at);
-    if (rotation && is_current)
-        if (auto done = replace(found, *rotation, shown.now); !done) return std::move(done).error();
-    access_made.keep();
-    const digest current = rotation && is_current ? rotation->successor_digest : found->first;
-    move_in_time(refresh_tokens_by_end_, {token.expires_at, current}, expires_at);
-    token.expires_at = expires_at;
-    return refreshed_token{refresh_result::refreshed, scopes,
-                           rotation ? std::optional{token.successor_seed} : std::nullopt};
-}
-
-TOLLGATE_DECL bool grants::revoke_token(const oauth_token_revocation& revoked) noexcept {
-    const digest& token = revoked.token_digest;
-    const auto is_meant = [&](const grant_parties& parties) {
-        return parties.application == revoked.application.value_or(parties.application);
-    };
-    if (const auto found = find_refresh_token(token, token); found != refresh_tokens_.end()) {
-        if (!is_meant(found->second.parties)) return false;
-        access_.revoke_made_with(found->second.id, found->second.parties);
-        forget_refresh_token(found->first);
+TOLLGATE_DECL result<bool> memory_database::transaction::get(std::string_view key, std::string& value) const {
+    const auto find_in = [&](const auto& rows) {
+        const auto found = rows.find(key);
+        if (found == rows.rows().end()) return false;
+        value = found->second.view();
         return true;
-    }
-    const auto parties = access_.parties_of(token);
-    return parties && is_meant(*parties) && access_.revoke(token);
-}
-
-TOLLGATE_DECL std::optional<oauth_token> grants::find_token(const digest& token) {
-    auto described = access_.describe(token);
-    if (const auto found = find_refresh_token(token, token); !described && found != refresh_tokens_.end()) {
-        const refresh_row& stored = found->second;
-        described = oauth_token{true, stored.parties.user, stored.parties.application, {}, stored.scopes, {}, stored.expires_at,
-                                stored.resources};
-    }
-    if (!described) return std::nullopt;
-    if (const application* known = applications_.find(described->application)) described->client_id = known->client_id;
-    return described;
-}
-
-TOLLGATE_DECL std::int64_t grants::users_of(application_id application) const noexcept {
-    std::int64_t count = 0;
-    for (auto each = rows_.lower_bound({application, user_id{1}});
-         each != rows_.end() && each->first.application == application; ++each)
-        ++count;
-    return count;
-}
-
-TOLLGATE_DECL std::vector<grant> grants::of(user_id user) const {
-    std::vector<grant> found;
-    for (auto each = of_user_.lower_bound({user, application_id{1}}); each != of_user_.end() && each->first == user;
-         ++each) {
-        const row& stored = rows_.at({each->second, user});
-        const application& named = *applications_.find(each->second);
-        found.push_back({stored.id, user, each->second, named.name, named.website, stored.scopes, stored.created_at,
-                         stored.last_used_at, named.suspended.has_value()});
-    }
-    std::sort(found.begin(), found.end(), [](const grant& a, const grant& b) { return a.id < b.id; });
-    return found;
-}
-
-/// Takes its argument by value: a reference into the removed row would dangle.
-TOLLGATE_DECL bool grants::revoke(grant_parties parties) noexcept {
-    access_.revoke_between(parties);
-    const auto found = rows_.find(parties);
-    if (found == rows_.end()) return false;
-    const row& revoked = found->second;
-    while (!revoked.codes.empty()) forget_code(revoked.codes.back());
-    while (!revoked.refresh_tokens.empty()) forget_refresh_token(revoked.refresh_tokens.back());
-    of_user_.erase({parties.user, parties.application});
-    rows_.erase(found);
-    return true;
-}
-
-TOLLGATE_DECL void grants::revoke_all_of(application_id application) noexcept {
-    access_.revoke_all_of(application);  // also those without a grant
-    for (;;) {
-        const auto next = rows_.lower_bound({application, user_id{1}});
-        if (next == rows_.end() || next->first.application != application) return;
-        revoke(next->first);
-    }
-}
-
-TOLLGATE_DECL void grants::record_use(const grant_parties& parties, instant now) noexcept {
-    if (const auto found = rows_.find(parties); found != rows_.end()) found->second.last_used_at = now;
-}
-
-TOLLGATE_DECL std::size_t grants::sweep_expired(instant now, std::size_t rows_max) noexcept {
-    std::size_t swept = sweep_codes(now, rows_max);
-    swept += access_.sweep_expired(now, rows_max - swept);
-    return swept + sweep_refresh_tokens(now, rows_max - swept);
-}
-
-TOLLGATE_DECL std::size_t grants::sweep_codes(instant now, std::size_t rows_max) noexcept {
-    std::size_t swept = 0;
-    for (; swept < rows_max && !codes_by_end_.empty() && codes_by_end_.begin()->at <= now; ++swept)
-        forget_code(codes_by_end_.begin()->digest);
-    return swept;
-}
-
-TOLLGATE_DECL std::size_t grants::sweep_refresh_tokens(instant now, std::size_t rows_max) noexcept {
-    std::size_t swept = 0;
-    for (; swept < rows_max && !refresh_tokens_by_end_.empty() && refresh_tokens_by_end_.begin()->at <= now; ++swept)
-        forget_refresh_token(refresh_tokens_by_end_.begin()->digest);
-    return swept;
-}
-
-/// Precondition: it exists. By value: a reference into the removed row would dangle.
-TOLLGATE_DECL void grants::forget_code(digest code) noexcept {
-    const auto found = codes_.find(code);
-    codes_by_end_.erase({found->second.forget_at, code});
-    code_shares_.remove(found->second.parties.user);
-    std::erase(rows_.find(found->second.parties)->second.codes, code);
-    codes_.erase(found);
-}
-
-/// Precondition: it exists. By value: a reference into the removed row would dangle.
-TOLLGATE_DECL void grants::forget_refresh_token(digest token) noexcept {
-    const auto found = refresh_tokens_.find(token);
-    refresh_tokens_by_end_.erase({found->second.expires_at, token});
-    refresh_token_shares_.remove(found->second.parties.user);
-    std::erase(rows_.find(found->second.parties)->second.refresh_tokens, token);
-    if (found->second.family) families_.erase(*found->second.family);
-    refresh_tokens_.erase(found);
-}
-
-TOLLGATE_DECL bool grants::revoke_what_came_of(const code_row& code) noexcept {
-    const bool had_access = access_.revoke_made_with(*code.refresh_token, code.parties);
-    const auto refresh = refresh_digest_of(code);
-    if (refresh) forget_refresh_token(*refresh);
-    return had_access || refresh;
-}
-
-TOLLGATE_DECL void grants::forget_least_used_refresh_token(const row& grant, const digest& but_not) noexcept {
-    const digest* chosen = nullptr;
-    instant chosen_expires_at{};
-    for (const digest& each : grant.refresh_tokens) {
-        const instant expires_at = refresh_tokens_.find(each)->second.expires_at;
-        if (each == but_not || (chosen != nullptr && chosen_expires_at <= expires_at)) continue;
-        chosen = &each;
-        chosen_expires_at = expires_at;
-    }
-    if (chosen != nullptr) forget_refresh_token(*chosen);
-}
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_GRANTS_IPP
-
-// <tollgate/store/detail/memory/hooks.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_IPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_IPP
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL result<hook_id> hooks::create(const new_hook& hook, std::size_t hooks_per_event_max) {
-    if (hooks_.size() >= hooks_max_)
-        return table_is_full(hooks_max_, "hooks", "hooks_max");
-    auto& siblings = of_account_[hook.account];
-    if (count_of_event(siblings, hook.event) >= hooks_per_event_max) return too_many_hooks(hooks_per_event_max);
-    if (hook.idempotency_key)
-        for (const auto& [id, each] : hooks_)
-            if (each.hook.idempotency_key == hook.idempotency_key) return hook_exists();
-
-    // The hook is added after everything that may throw.
-    reserve_one_more(siblings);
-    const hook_id id{++last_id_};
-    hooks_.emplace(id, stored_hook{hook});
-    siblings.push_back(id);
-    return id;
-}
-
-TOLLGATE_DECL std::vector<hook> hooks::of(const account_ref& account) const {
-    std::vector<hook> found;
-    const auto owned = of_account_.find(account);
-    if (owned == of_account_.end()) return found;
-    found.reserve(owned->second.size());
-    for (const hook_id id : owned->second) {
-        const stored_hook& stored = hooks_.at(id);
-        const new_hook& hook = stored.hook;
-        found.push_back({id, hook.account, hook.event, hook.source, hook.type, hook.target_url, hook.created_at,
-                         stored.status.disabled, stored.status.failing_since, digest_of(hook.secret)});
-    }
-    return found;
-}
-
-TOLLGATE_DECL std::optional<account_ref> hooks::account_of(const service_name& service, hook_id id) const {
-    const auto found = hooks_.find(id);
-    if (found == hooks_.end() || found->second.hook.account.service != service) return std::nullopt;
-    return found->second.hook.account;
-}
-
-TOLLGATE_DECL bool hooks::replace_secret(const account_ref& account, hook_id id, const hook_secret_replacement& replacement) {
-    stored_hook* const changed = find(account, id);
-    if (changed == nullptr) return false;
-    if (changed->hook.secret == replacement.secret) return true;  // the call is repeated
-    if (replacement.replaced && digest_of(changed->hook.secret) != *replacement.replaced) return false;
-    std::string added = replacement.secret;  // may throw, so before anything is changed
-    auto& previous = changed->previous_secrets;
-    previous.reserve(limits::previous_secrets_max + 1);
-    previous.push_back({std::exchange(changed->hook.secret, std::move(added)), replacement.old_valid_until});
-    std::rotate(previous.begin(), previous.end() - 1, previous.end());
-    if (previous.size() > limits::previous_secrets_max) previous.pop_back();
-    return true;
-}
-
-TOLLGATE_DECL result<bool> hooks::update(const account_ref& account, hook_id id, const hook_fields& fields) {
-    stored_hook* const found = find(account, id);
-    if (found == nullptr) return false;
-    if (fields.event != found->hook.event && count_of_event(of_account_.at(account), fields.event) >= fields.hooks_per_event_max)
-        return too_many_hooks(fields.hooks_per_event_max);
-    hook_fields copied = fields;  // may throw, so before anything is changed
-    if (copied.target_url != found->hook.target_url) found->status.failing_since = found->status.last_failure_at = std::nullopt;
-    found->hook.event = std::move(copied.event);
-    found->hook.target_url = std::move(copied.target_url);
-    return true;
-}
-
-TOLLGATE_DECL bool hooks::remove(const account_ref& account, hook_id id) {
-    const auto found = hooks_.find(id);
-    if (found == hooks_.end() || found->second.hook.account != account) return false;
-    hooks_.erase(found);
-    const auto owned = of_account_.find(account);
-    std::erase(owned->second, id);
-    if (owned->second.empty()) of_account_.erase(owned);
-    return true;
-}
-
-TOLLGATE_DECL stored_hook* hooks::find(const account_ref& account, hook_id id) noexcept {
-    stored_hook* const found = find(id);
-    return found != nullptr && found->hook.account == account ? found : nullptr;
-}
-
-TOLLGATE_DECL stored_hook* hooks::find(hook_id id) noexcept {
-    const auto found = hooks_.find(id);
-    return found == hooks_.end() ? nullptr : &found->second;
-}
-
-TOLLGATE_DECL std::size_t hooks::unsent_bytes_of(const account_ref& account) const {
-    std::size_t sum = 0;
-    if (const auto owned = of_account_.find(account); owned != of_account_.end())
-        for (const hook_id id : owned->second) sum += hooks_.at(id).unsent_bytes;
-    return sum;
-}
-
-TOLLGATE_DECL std::vector<hook_id> hooks::listening_to(const account_ref& account, std::string_view event) const {
-    std::vector<hook_id> found;
-    const auto owned = of_account_.find(account);
-    if (owned == of_account_.end()) return found;
-    for (const hook_id id : owned->second)
-        if (const stored_hook& each = hooks_.at(id); each.hook.event == event && !each.status.disabled) found.push_back(id);
-    return found;
-}
-
-TOLLGATE_DECL std::size_t hooks::count_of_event(const std::vector<hook_id>& among, std::string_view event) const {
-    const auto count = std::count_if(among.begin(), among.end(), [&](hook_id each) { return hooks_.at(each).hook.event == event; });
-    return static_cast<std::size_t>(count);
-}
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_HOOKS_IPP
-
-// <tollgate/store/detail/memory/completions.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_COMPLETIONS_IPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_COMPLETIONS_IPP
-
-namespace tollgate::inline v0::memory {
-
-namespace detail {
-
-inline constexpr std::size_t attempt_bytes = 192;  // bytes of a row beside its texts, measured on x86-64 and rounded up
-
-}  // namespace detail
-
-/// First everything that may run out of memory, then everything that cannot fail.
-TOLLGATE_DECL std::vector<completion> outbox::complete(std::span<const attempt_result> ended, instant now) {
-    std::vector<completion> results;
-    results.reserve(ended.size());
-    std::size_t recorded = 0;
-    tollgate::detail::undo_unless_kept on_record{[&]() noexcept {
-        for (const attempt_result& each : ended.first(recorded))
-            if (row* const which = find(each.lease.delivery);
-                which != nullptr && each.outcome != delivery_outcome::not_attempted)
-                forget_attempt(*which, which->attempts.size() - 1);
-    }};
-    for (const attempt_result& each : ended) {
-        record(each);
-        ++recorded;
-    }
-    on_record.keep();
-    for (const attempt_result& each : ended) results.push_back(complete_one(each, now));
-    return results;
-}
-
-TOLLGATE_DECL void outbox::record(const attempt_result& ended) {
-    if (ended.outcome == delivery_outcome::not_attempted) return;
-    const std::size_t bytes = detail::attempt_bytes + ended.attempt.response.size() + ended.attempt.request.size();
-    const bool fits = make_space(bytes);  // before the row is looked up, because this may remove it
-    row* const found = find(ended.lease.delivery);
-    if (found == nullptr) return;
-    row& which = *found;
-    auto& attempts = hook_rows_.at(which.hook).attempts;
-    attempt stored = ended.attempt;
-    if (!fits) {  // the attempt matters more than its texts
-        stored.response.clear();
-        stored.request.clear();
-    }
-    reserve_one_more(which.attempts);
-    attempts.emplace(++last_attempt_, attempt_row{which.id, std::move(stored)});
-    which.attempts.push_back(last_attempt_);
-    bytes_ += fits ? bytes : detail::attempt_bytes;
-}
-
-TOLLGATE_DECL completion outbox::complete_one(const attempt_result& ended, instant now) noexcept {
-    row* const found = find(ended.lease.delivery);
-    if (found == nullptr) return completion::too_late;
-    row& which = *found;
-    forget_attempts_beyond(which, limits::attempts_per_delivery_max);
-    if (!which.lease_open || which.lease_number != ended.lease.number) return completion::too_late;
-
-    stored_hook& to = hooks_.at(which.hook);
-    const completed_delivery after =
-        complete_delivery({which.attempts_made, which.resend_requested, to.status, to.hook.target_url}, ended, now);
-    which.lease_open = which.resend_requested = false;
-    which.attempts_made = after.attempts_made;
-    to.status = after.hook;
-    if (after.state == delivery_state::waiting) {
-        wait_until(which, after.at);
-    } else if (after.state == delivery_state::held) {
-        hold(which, after.at);
-    } else {
-        which.state = after.state;
-        move(which, ended_, after.at);
-    }
-    if (after.result == completion::hook_disabled) {
-        timed_deliveries& waiting = hook_rows_.at(which.hook).waiting;
-        while (!waiting.empty()) hold(rows_.at(waiting.begin()->id), now);
-    }
-    return after.result;
-}
-
-/// Removes the oldest.
-TOLLGATE_DECL void outbox::forget_attempts_beyond(row& which, std::size_t attempts_max) noexcept {
-    while (which.attempts.size() > attempts_max) forget_attempt(which, 0);
-}
-
-TOLLGATE_DECL void outbox::forget_attempt(row& which, std::size_t index) noexcept {
-    auto& attempts = hook_rows_.at(which.hook).attempts;
-    const auto place = which.attempts.begin() + static_cast<std::ptrdiff_t>(index);
-    const auto found = attempts.find(*place);
-    bytes_ -= detail::attempt_bytes + found->second.attempt.response.size() + found->second.attempt.request.size();
-    attempts.erase(found);
-    which.attempts.erase(place);
-}
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_COMPLETIONS_IPP
-
-// <tollgate/store/detail/memory/delivery_history.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL std::vector<listed_delivery> outbox::deliveries_of(const account_ref& account, const delivery_query& query) const {
-    std::vector<listed_delivery> found;
-    const auto history = hook_rows_.find(query.hook);
-    if (history == hook_rows_.end() || hooks_.find(account, query.hook) == nullptr) return found;
-    const auto& [ids, attempts] = std::tie(history->second.deliveries, history->second.attempts);
-    const auto end = query.delivery ? ids.upper_bound(*query.delivery) : query.older_than ? ids.lower_bound(*query.older_than) : ids.end();
-    for (auto each = std::make_reverse_iterator(end); each != ids.rend() && found.size() < query.rows_max; ++each) {
-        if (query.delivery && *each != *query.delivery) break;
-        const row& one = rows_.at(*each);
-        if ((query.state && one.state != *query.state) || (query.older_than && one.id >= *query.older_than)) continue;
-        const bool waits = one.state == delivery_state::waiting;
-        auto& listed = found.emplace_back(delivery{.id = one.id,
-                                                   .hook = query.hook,
-                                                   .event = one.event->reported.name,
-                                                   .message_id = one.message_id,
-                                                   .created_at = one.created_at,
-                                                   .state = one.state,
-                                                   .attempts_made = one.attempts_made,
-                                                   .next_attempt_at = waits ? std::optional{one.at} : std::nullopt});
-        for (auto last = one.attempts.rbegin(); last != one.attempts.rend() && listed.attempts.size() < query.attempts_max; ++last)
-            listed.attempts.push_back(attempts.find(*last)->second.attempt);
-    }
-    return found;
-}
-
-TOLLGATE_DECL result<std::size_t> outbox::resend(const account_ref& account, const resend_request& resent, instant now) {
-    return std::visit([&](const auto& each) { return resend(account, each, now); }, resent);
-}
-
-TOLLGATE_DECL result<std::size_t> outbox::resend(const account_ref& account, delivery_id id, instant now) {
-    const auto found = rows_.find(id);
-    if (found == rows_.end()) return std::size_t{0};
-    row& which = found->second;
-    const stored_hook* const to = hooks_.find(account, which.hook);
-    if (to == nullptr) return std::size_t{0};
-    if (to->status.disabled) return hook_is_disabled();
-    const bool being_sent = which.kept_in == &which.to->leased && which.at > now && which.at <= latest_due(now);
-    if (being_sent) {
-        which.resend_requested = true;
-        which.attempts_made = 0;
-    } else {
-        make_due(which, now);
-    }
-    return std::size_t{1};
-}
-
-TOLLGATE_DECL result<std::size_t> outbox::resend(const account_ref& account, const given_up_deliveries& resent, instant now) {
-    const stored_hook* const to = hooks_.find(account, resent.hook);
-    if (to == nullptr) return std::size_t{0};
-    if (to->status.disabled) return hook_is_disabled();
-    std::size_t count = 0;
-    const auto history = hook_rows_.find(resent.hook);
-    if (history == hook_rows_.end()) return count;
-    for (const delivery_id id : history->second.deliveries) {
-        if (count == resent.rows_max) break;
-        row& which = rows_.at(id);
-        if (which.state != delivery_state::given_up || which.created_at < resent.since) continue;
-        if (auto fits = expect_share(which.event->reported, {resent.hook}); !fits) {
-            if (count == 0) return std::move(fits).error();
-            break;
-        }
-        make_due(which, now);
-        ++count;
-    }
-    return count;
-}
-
-TOLLGATE_DECL bool outbox::enable_hook(const account_ref& account, hook_id id, instant now) noexcept {
-    stored_hook* const which = hooks_.find(account, id);
-    if (which == nullptr) return false;
-    const bool was_disabled = which->status.disabled.has_value();
-    which->status = {};
-    const auto history = hook_rows_.find(id);
-    if (history == hook_rows_.end()) return true;
-    for (const delivery_id each : history->second.deliveries) {
-        row& one = rows_.at(each);
-        // Deliveries whose worker died are held, too, although no lease has noticed yet.
-        const bool lease_over =
-            was_disabled && one.kept_in == &one.to->leased && (one.at <= now || one.at > latest_due(now));
-        if (one.state == delivery_state::held || lease_over) make_due(one, now);
-    }
-    return true;
-}
-
-TOLLGATE_DECL std::size_t outbox::sweep(instant ended_before, std::size_t rows_max) noexcept {
-    std::size_t swept = forget_deleted(rows_max);
-    for (timed_deliveries* each : {&ended_, &held_})
-        for (; swept < rows_max && !each->empty() && each->begin()->at < ended_before; ++swept) remove(each->begin()->id);
-    return swept;
-}
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_DELIVERY_HISTORY_IPP
-
-// <tollgate/store/detail/memory/leases.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_LEASES_IPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_LEASES_IPP
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL std::vector<due_delivery> outbox::lease(std::span<const lease_request> requests, const lease_time& time) {
-    std::vector<due_delivery> leased;
-    tollgate::detail::undo_unless_kept undo{[&]() noexcept {
-        for (const due_delivery& each : leased) wait_until(rows_.at(each.lease.delivery), time.now);
-    }};
-    for (const lease_request& each : requests) lease_for(each, time, leased);
-    undo.keep();
-    return leased;
-}
-
-/// Ends the expired leases of the host.
-TOLLGATE_DECL void outbox::end_leases(host& which, instant now) noexcept {
-    while (!which.leased.empty() && which.leased.begin()->at <= now) {
-        const timed_delivery over = *which.leased.begin();
-        row& one = rows_.at(over.id);
-        move(one, hook_rows_.at(one.hook).waiting, over.at);
-    }
-    while (!which.leased.empty() && which.leased.rbegin()->at > latest_due(now)) {
-        row& one = rows_.at(which.leased.rbegin()->id);
-        move(one, hook_rows_.at(one.hook).waiting, now);
-        queue_no_later_than(hook_rows_.at(one.hook), now);
-    }
-}
-
-TOLLGATE_DECL void outbox::lease_for(const lease_request& request, const lease_time& time,
-                                     std::vector<due_delivery>& into) {
-    const auto known = hook_rows_.find(request.hook);
-    stored_hook* const to = hooks_.find(request.hook);
-    if (known == hook_rows_.end() || to == nullptr) return;
-    hook_rows& hook_entry = known->second;
-    host& target_host = *hook_entry.to;
-    end_leases(target_host, time.now);
-    while (!hook_entry.waiting.empty() && hook_entry.waiting.rbegin()->at > latest_due(time.now))
-        move(rows_.at(hook_entry.waiting.rbegin()->id), hook_entry.waiting, time.now);
-    const auto next_due = [&]() noexcept -> row* {
-        if (hook_entry.waiting.empty() || hook_entry.waiting.begin()->at > time.now) return nullptr;
-        return &rows_.at(hook_entry.waiting.begin()->id);
     };
-    std::size_t count = 0;
-    while (row* const next = next_due()) {
-        if (to->status.disabled) {
-            hold(*next, time.now);
-            continue;
-        }
-        if (count == request.deliveries_max || target_host.leased.size() >= request.host_leases_max) break;
-        into.push_back(describe(*next, *to, time.now));
-        ++count;
-        next->lease_open = true;
-        next->resend_requested = false;
-        ++next->lease_number;
-        move(*next, target_host.leased, time.until);
-    }
-    std::optional<instant> ready_at;
-    if (next_due() != nullptr) {
-        ready_at = target_host.leased.size() >= request.host_leases_max ? (std::max)(request.full_host_retry_at, time.now)
-                                                                        : time.now;
-    } else {
-        if (!hook_entry.waiting.empty()) ready_at = hook_entry.waiting.begin()->at;
-        for (const timed_delivery& each : target_host.leased)  // few: at most the host's bound
-            if (rows_.at(each.id).hook == request.hook) {
-                if (!ready_at || each.at < *ready_at) ready_at = each.at;
-                break;
-            }
-    }
-    queue(hook_entry, ready_at);
+    if (!is_hashed(key)) return find_in(ordered(key));
+    if (!is_credential(key)) return find_in(database_.hashed_);
+    if (const auto changed = credentials_.find(key); changed != credentials_.end())
+        return changed->second && (value = *changed->second, true);
+    const auto copy = [&](const credential_value* found) { return found != nullptr && (value = found->view(), true); };
+    const std::string_view name = key.substr(1);
+    return is_personal_token(key) ? database_.personal_tokens_.with(name, copy) : database_.access_tokens_.with(last_digest(name), copy);
 }
 
-TOLLGATE_DECL due_delivery outbox::describe(const row& which, const stored_hook& to, instant now) const {
-    std::vector<std::string> previous_secrets;
-    for (const auto& each : to.previous_secrets)
-        if (now < each.valid_until) previous_secrets.push_back(each.secret);
-    return {.lease = {which.id, which.lease_number + 1},
-            .hook = which.hook,
-            .event = std::shared_ptr<const event>{which.event, &which.event->reported},
-            .message_id = which.message_id,
-            .type = to.hook.type,
-            .target_url = to.hook.target_url,
-            .secret = to.hook.secret,
-            .previous_secrets = std::move(previous_secrets),
-            .attempts_made = which.attempts_made};
+TOLLGATE_DECL result<void> memory_database::transaction::put(std::string_view key, std::string_view value) {
+    if (!is_hashed(key)) changed(key).put(key, value);
+    else if (!is_credential(key)) database_.hashed_.put(key, value);
+    else credentials_.insert_or_assign(std::string{key}, std::string{value});
+    return {};
 }
 
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_LEASES_IPP
-
-// <tollgate/store/detail/memory/outbox.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP
-
-namespace tollgate::inline v0::memory {
-
-namespace detail {
-
-// The memory of a row beside its text, measured on x86-64 and rounded up.
-inline constexpr std::size_t event_bytes = 256;
-inline constexpr std::size_t delivery_bytes = 512;
-
-/// The bytes of a delivery that has not ended. Its event counts for each of its deliveries, because any of them may be
-/// the last one that needs it.
-inline std::size_t unsent_bytes(const event& event) noexcept { return delivery_bytes + event_bytes + event.data.size(); }
-
-// How many deliveries of a deleted hook are removed at once: at most a millisecond with the lock held
-inline constexpr std::size_t removed_at_once_max = 1000;
-
-}  // namespace detail
-
-TOLLGATE_DECL result<std::size_t> outbox::append(const event& reported, const message_seed& seed, instant now,
-                                                 std::optional<hook_id> only_to) {
-    if (!only_to) return append_to(hooks_.listening_to(reported.account, reported.name), reported, seed, now);
-    const stored_hook* const found = hooks_.find(reported.account, *only_to);
-    if (found == nullptr) return std::size_t{0};
-    if (found->status.disabled) return hook_is_disabled();
-    return append_to(std::vector{*only_to}, reported, seed, now);
+TOLLGATE_DECL result<void> memory_database::transaction::erase(std::string_view key) {
+    if (!is_hashed(key)) changed(key).erase(key);
+    else if (!is_credential(key)) database_.hashed_.erase(key);
+    else credentials_.insert_or_assign(std::string{key}, std::nullopt);
+    return {};
 }
 
-TOLLGATE_DECL result<std::size_t> outbox::append_to(const std::vector<hook_id>& listening, const event& reported,
-                                                    const message_seed& seed, instant now) {
-    if (listening.empty()) return std::size_t{0};
-    if (auto fits = expect_share(reported, listening); !fits) return std::move(fits).error();
-    const std::size_t event_bytes = detail::event_bytes + reported.data.size();
-    if (!make_space(event_bytes + listening.size() * detail::delivery_bytes))
-        return unavailable("The memory store's outbox holds " + std::to_string(bytes_max_) +
-                           " bytes, the maximum (memory_settings::outbox_bytes_max).");
-
-    const auto stored = std::make_shared<stored_event>(stored_event{reported, seed});
-    const std::int64_t before = last_id_;
-    tollgate::detail::undo_unless_kept added{[&]() noexcept {
-        for (std::int64_t id = before + 1; id <= last_id_; ++id)
-            if (rows_.contains(delivery_id{id})) remove(delivery_id{id});
-    }};
-    bytes_ += event_bytes;
-    tollgate::detail::undo_unless_kept counted{[&]() noexcept {
-        if (stored->deliveries == 0) bytes_ -= event_bytes;
-    }};
-    std::size_t due = 0;
-    for (const hook_id each : listening)
-        if (add(delivery_id{++last_id_}, each, stored, now)) ++due;
-    tollgate::detail::keep_all(counted, added);
-    return due;
-}
-
-TOLLGATE_DECL result<void> outbox::expect_share(const event& reported, const std::vector<hook_id>& listening) {
-    const std::size_t share = bytes_max_ / share_divisor;
-    const auto is_full = [&](const std::string& destination) {
-        return unavailable("The memory store's outbox holds " + std::to_string(share) +
-                           " bytes that are still to be sent " + destination +
-                           ", the maximum (a quarter of memory_settings::outbox_bytes_max).");
-    };
-    if (hooks_.unsent_bytes_of(reported.account) + listening.size() * detail::unsent_bytes(reported) > share)
-        return is_full("to webhooks of one account");
-    std::string full_host;
-    for (const hook_id each : listening) {
-        const auto known = hosts_.find(delivery_host(hooks_.at(each).hook.target_url));
-        if (known == hosts_.end() || has_share(*known->second, reported)) return {};
-        full_host = known->first;
-    }
-    return is_full("to " + full_host);
-}
-
-TOLLGATE_DECL bool outbox::has_share(const host& which, const event& event) const noexcept {
-    return which.unsent_bytes + detail::unsent_bytes(event) <= bytes_max_ / share_divisor;
-}
-
-TOLLGATE_DECL void outbox::charge(const row& which, bool more) noexcept {
-    const std::size_t bytes = detail::unsent_bytes(which.event->reported);
-    stored_hook* const to = hooks_.find(which.hook);
-    which.to->unsent_bytes += more ? bytes : 0 - bytes;
-    if (to != nullptr) to->unsent_bytes += more ? bytes : 0 - bytes;
-}
-
-TOLLGATE_DECL auto outbox::find(delivery_id id) noexcept -> row* {
-    const auto found = rows_.find(id);
-    return found == rows_.end() || hooks_.find(found->second.hook) == nullptr ? nullptr : &found->second;
-}
-
-TOLLGATE_DECL bool outbox::add(delivery_id id, hook_id to, const std::shared_ptr<stored_event>& event, instant now) {
-    hook_rows& hook_entry = rows_of(to);
-    tollgate::detail::undo_unless_kept known{[&]() noexcept { forget_unless_used(to); }};
-    row& stored = rows_.emplace(id, row{.id = id, .hook = to, .to = hook_entry.to, .event = event,
-                                        .message_id = message_id_of(event->seed, to), .created_at = now,
-                                        .kept_in = &hook_entry.waiting, .at = now}).first->second;
-    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(id); }};
-    hook_entry.deliveries.insert(id);
-    tollgate::detail::undo_unless_kept listed{[&]() noexcept { hook_entry.deliveries.erase(id); }};
-    hook_entry.waiting.insert({now, id});
-    tollgate::detail::keep_all(inserted, listed, known);
-    ++hook_entry.to->deliveries;
-    ++event->deliveries;
-    bytes_ += detail::delivery_bytes;
-    const bool due = has_share(*hook_entry.to, event->reported);
-    charge(stored, true);
-    if (due) {
-        queue_no_later_than(hook_entry, now);
-    } else {
-        stored.state = delivery_state::given_up;
-        move(stored, ended_, now);
-    }
-    return due;
-}
-
-TOLLGATE_DECL auto outbox::host_of(const std::string& target_url) -> host& {
-    const std::string name = delivery_host(target_url);
-    if (const auto found = hosts_.find(name); found != hosts_.end()) return *found->second;
-    return *hosts_.emplace(name, std::make_unique<host>(host{.name = name, .leased = {}})).first->second;
-}
-
-TOLLGATE_DECL auto outbox::rows_of(hook_id id) -> hook_rows& {
-    if (const auto found = hook_rows_.find(id); found != hook_rows_.end()) return found->second;
-    host& target_host = host_of(hooks_.at(id).hook.target_url);
-    tollgate::detail::undo_unless_kept host_known{[&]() noexcept { forget_unless_used(target_host); }};
-    hook_rows& hook_entry =
-        hook_rows_.emplace(id, hook_rows{.to = &target_host, .queue = &idle_, .place = {{}, ++last_place_, id}}).first->second;
-    tollgate::detail::undo_unless_kept known{[&]() noexcept { hook_rows_.erase(id); }};
-    idle_.insert(hook_entry.place);
-    tollgate::detail::keep_all(known, host_known);
-    return hook_entry;
-}
-
-TOLLGATE_DECL void outbox::remove(delivery_id id) noexcept {
-    const auto found = rows_.find(id);
-    row& gone = found->second;
-    if (gone.kept_in != &ended_) charge(gone, false);
-    gone.kept_in->erase({gone.at, id});
-    forget_attempts_beyond(gone, 0);
-    hook_rows& hook_entry = hook_rows_.at(gone.hook);
-    hook_entry.deliveries.erase(id);
-    bytes_ -= detail::delivery_bytes;
-    if (--gone.event->deliveries == 0) bytes_ -= detail::event_bytes + gone.event->reported.data.size();
-    --gone.to->deliveries;
-    const hook_id hook = gone.hook;
-    rows_.erase(found);
-    if (!hook_entry.deleted) forget_unless_used(hook);
-}
-
-TOLLGATE_DECL void outbox::forget_unless_used(hook_id id) noexcept {
-    hook_rows& hook_entry = hook_rows_.at(id);
-    if (!hook_entry.deliveries.empty()) return;
-    hook_entry.queue->erase(hook_entry.place);
-    host& target_host = *hook_entry.to;
-    hook_rows_.erase(id);
-    forget_unless_used(target_host);
-}
-
-TOLLGATE_DECL void outbox::forget_unless_used(host& which) noexcept {
-    if (which.deliveries != 0) return;
-    // Not by name, which is destroyed with the host.
-    if (const auto named = hosts_.find(which.name); named != hosts_.end()) hosts_.erase(named);
-}
-
-TOLLGATE_DECL void outbox::retarget(const std::string& to, std::optional<hook_id> changed) noexcept {
-    host& after = *hosts_.at(to);
-    const auto found = changed ? hook_rows_.find(*changed) : hook_rows_.end();
-    if (found == hook_rows_.end() || found->second.to == &after) return forget_unless_used(after);
-    hook_rows& hook_entry = found->second;
-    host& before = *std::exchange(hook_entry.to, &after);
-    for (const delivery_id id : hook_entry.deliveries) {
-        row& each = rows_.at(id);
-        const bool counts = each.kept_in != &ended_;
-        if (counts) charge(each, false);
-        if (each.kept_in == &before.leased) {
-            after.leased.insert(before.leased.extract({each.at, id}));
-            each.kept_in = &after.leased;
-        }
-        each.to = &after;
-        --before.deliveries;
-        ++after.deliveries;
-        if (counts) charge(each, true);
-    }
-    forget_unless_used(before);
-}
-
-TOLLGATE_DECL void outbox::forget(hook_id deleted) noexcept {
-    const auto found = hook_rows_.find(deleted);
-    if (found == hook_rows_.end()) return;
-    hook_rows& hook_entry = found->second;
-    hook_entry.deleted = true;
-    hook_entry.next_deleted = std::exchange(deleted_, &hook_entry);
-    queue(hook_entry, std::nullopt);
-    // Leases first, because they count against the host's bound.
-    host& target_host = *hook_entry.to;
-    for (auto each = target_host.leased.begin(); each != target_host.leased.end();) {
-        const delivery_id id = (each++)->id;
-        if (rows_.at(id).hook == deleted) remove(id);
-    }
-    forget_deleted(detail::removed_at_once_max);
-}
-
-/// Returns how many; the most recently deleted hook first.
-TOLLGATE_DECL std::size_t outbox::forget_deleted(std::size_t rows_max) noexcept {
-    std::size_t forgotten = 0;
-    while (deleted_ != nullptr) {
-        hook_rows& last = *deleted_;
-        for (; !last.deliveries.empty() && forgotten < rows_max; ++forgotten) remove(*last.deliveries.begin());
-        if (!last.deliveries.empty()) break;
-        deleted_ = last.next_deleted;
-        forget_unless_used(last.place.hook);
-    }
-    return forgotten;
-}
-
-TOLLGATE_DECL void outbox::move(row& which, timed_deliveries& into, instant at) noexcept {
-    if ((which.kept_in == &ended_) != (&into == &ended_)) charge(which, &into != &ended_);
-    if (auto node = which.kept_in->extract({which.at, which.id}); !node.empty()) {
-        node.value().at = at;
-        into.insert(std::move(node));
-    }
-    which.kept_in = &into;
-    which.at = at;
-}
-
-TOLLGATE_DECL void outbox::hold(row& which, instant now) noexcept {
-    which.state = delivery_state::held;
-    which.lease_open = false;
-    move(which, held_, now);
-}
-
-/// Makes it due at that time, and not leased.
-TOLLGATE_DECL void outbox::wait_until(row& which, instant at) noexcept {
-    hook_rows& hook_entry = hook_rows_.at(which.hook);
-    which.state = delivery_state::waiting;
-    which.lease_open = false;
-    move(which, hook_entry.waiting, at);
-    queue_no_later_than(hook_entry, at);
-}
-
-TOLLGATE_DECL void outbox::make_due(row& which, instant now) noexcept {
-    which.resend_requested = false;
-    which.attempts_made = 0;
-    wait_until(which, now);
-}
-
-/// Queues it after all others with that time; without a time, removes it from the queue.
-TOLLGATE_DECL void outbox::queue(hook_rows& hook_entry, std::optional<instant> ready_at) noexcept {
-    auto node = hook_entry.queue->extract(hook_entry.place);
-    hook_entry.queue = ready_at ? &ready_ : &idle_;
-    hook_entry.place.ready_at = ready_at.value_or(instant{});
-    hook_entry.place.number = ++last_place_;
-    if (node.empty()) return;
-    node.value() = hook_entry.place;
-    hook_entry.queue->insert(std::move(node));
-}
-
-TOLLGATE_DECL void outbox::queue_no_later_than(hook_rows& hook_entry, instant ready_at) noexcept {
-    if (hook_entry.deleted || (hook_entry.queue == &ready_ && hook_entry.place.ready_at <= ready_at)) return;
-    queue(hook_entry, ready_at);
-}
-
-TOLLGATE_DECL due_hook_page outbox::list_due_hooks(instant now, std::size_t rows_max) const {
-    due_hook_page page;
-    const auto list = [&](hook_queue::const_iterator next, hook_queue::const_iterator end) {
-        for (; next != end && page.hooks.size() < rows_max; ++next) {
-            const new_hook& hook = hooks_.at(next->hook).hook;
-            page.hooks.push_back({next->hook, hook.account, hook.target_url});
-        }
-        return next;
-    };
-    const auto first_after = [&](instant at) { return ready_.lower_bound({at + milliseconds{1}, 0, hook_id{1}}); };
-    // First those whose time was set by a wrong clock: `lease` corrects it, so that they do not delay the others.
-    const auto too_late = first_after(latest_due(now));
-    if (list(too_late, ready_.end()) != ready_.end()) {
-        page.next_at = now;
-        return page;
-    }
-    if (const auto next = list(ready_.begin(), first_after(now)); next != too_late) page.next_at = next->ready_at;
-    return page;
-}
-
-TOLLGATE_DECL delivery_backlog outbox::backlog(instant now, std::size_t rows_max) const {
-    delivery_backlog backlog;
-    const auto count = [&](const timed_deliveries& deliveries) {
-        for (auto each = deliveries.begin(); each != deliveries.end() && each->at <= now; ++each) {
-            if (hooks_.at(rows_.at(each->id).hook).status.disabled) continue;
-            if (!backlog.due_since || each->at < *backlog.due_since) backlog.due_since = each->at;
-            if (backlog.due == rows_max) return;  // the others are not older
-            ++backlog.due;
-        }
-    };
-    // Hooks that are ready, or whose host is full, have due deliveries.
-    const instant end = now + seconds{limits::full_host_retry_seconds_max};
-    for (auto next = ready_.begin(); next != ready_.end() && next->ready_at <= end; ++next) count(hook_rows_.at(next->hook).waiting);
-    for (const auto& [name, each] : hosts_) count(each->leased);  // whose lease has ended
-    return backlog;
-}
-
-/// Makes space by removing the deliveries that ended first; returns whether it suffices. Held deliveries have not
-/// ended.
-TOLLGATE_DECL bool outbox::make_space(std::size_t bytes) noexcept {
-    while (bytes_ + bytes > bytes_max_ && deleted_ != nullptr) forget_deleted(1);
-    while (bytes_ + bytes > bytes_max_ && !ended_.empty()) remove(ended_.begin()->id);
-    return bytes_ + bytes <= bytes_max_;
-}
-
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_OUTBOX_IPP
-
-// <tollgate/store/detail/memory/sessions.ipp>
-#ifndef TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_IPP
-#define TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_IPP
-
-namespace tollgate::inline v0::memory {
-
-TOLLGATE_DECL result<void> sessions::create(const stored_session& session) {
-    const std::scoped_lock lock{mutex_};
-    if (const auto existing = rows_.find(session.cookie_digest); existing != rows_.end()) {
-        const bool is_repeated = existing->second.user == session.user && existing->second.created_at == session.created_at;
-        return is_repeated ? result<void>{} : session_exists();
-    }
-    const auto owned = of_user_.try_emplace(session.user).first;
-    tollgate::detail::undo_unless_kept listed{[&]() noexcept {
-        if (owned->second.empty()) of_user_.erase(owned);
-    }};
-    const bool full = owned->second.size() >= limits::sessions_per_user_max;
-    if (!full && rows_.size() >= sessions_max_)
-        return table_is_full(sessions_max_, "sessions", "sessions_max");
-
-    const dated_digest created{session.created_at, session.cookie_digest}, last_seen{session.last_seen_at, session.cookie_digest};
-    by_creation_.insert(created);
-    tollgate::detail::undo_unless_kept dated{[&]() noexcept { by_creation_.erase(created); }};
-    by_last_seen_.insert(last_seen);
-    tollgate::detail::undo_unless_kept last_seen_listed{[&]() noexcept { by_last_seen_.erase(last_seen); }};
-    rows_.emplace(session.cookie_digest, session);
-    tollgate::detail::undo_unless_kept inserted{[&]() noexcept { rows_.erase(session.cookie_digest); }};
-    owned->second.insert(last_seen);
-    tollgate::detail::keep_all(listed, dated, last_seen_listed, inserted);
-
-    if (full) {
-        auto longest_unused = owned->second.begin();
-        if (longest_unused->digest == session.cookie_digest) ++longest_unused;
-        remove(longest_unused->digest);
+TOLLGATE_DECL result<void> memory_database::transaction::scan(std::string_view first, std::string_view end, std::size_t rows_max,
+                                                              key_value_visitor visit) const {
+    const auto& rows = ordered(first).rows();
+    const row_key last{end};
+    const bool is_until_next_table = end.front() != first.front();  // a record store scans no more than one table
+    for (auto row = rows.lower_bound(row_key{first}); row != rows.end() && rows_max-- != 0; ++row) {
+        if (!is_until_next_table && !(row->first < last)) break;
+        if (!visit(row->first.view(), row->second.view())) break;
     }
     return {};
 }
 
-TOLLGATE_DECL std::optional<stored_session> sessions::find(const digest& cookie) const {
-    const std::scoped_lock lock{mutex_};
-    const auto found = rows_.find(cookie);
-    return found == rows_.end() ? std::nullopt : std::optional{found->second};
-}
-
-TOLLGATE_DECL void sessions::touch(const digest& cookie, instant now) {
-    const std::scoped_lock lock{mutex_};
-    const auto found = rows_.find(cookie);
-    if (found == rows_.end()) return;
-    stored_session& session = found->second;
-    move_in_time(by_last_seen_, {session.last_seen_at, cookie}, now);
-    move_in_time(of_user_.find(session.user)->second, {session.last_seen_at, cookie}, now);
-    session.last_seen_at = now;
-}
-
-TOLLGATE_DECL bool sessions::end(const session_selection& ended) {
-    const std::scoped_lock lock{mutex_};
-    if (const auto* const cookie = std::get_if<digest>(&ended)) {
-        if (!rows_.contains(*cookie)) return false;
-        remove(*cookie);
-        return true;
+TOLLGATE_DECL void memory_database::transaction::commit() {
+    std::vector<std::pair<std::string_view, std::optional<credential_value>>> before;
+    before.reserve(credentials_.size());
+    try {
+        for (const auto& [key, value] : credentials_)
+            before.emplace_back(key, database_.exchange(key, value ? std::optional{credential_value{*value}} : std::nullopt));
+    } catch (...) {
+        for (; !before.empty(); before.pop_back()) database_.exchange(before.back().first, std::move(before.back().second));
+        throw;
     }
-    const auto& of = std::get<sessions_of_user>(ended);
-    const auto owned = of_user_.find(of.user);
-    if (owned == of_user_.end()) return false;
-    bool any = false;
-    auto next = owned->second.begin();
-    for (std::size_t left = owned->second.size(); left > 0; --left) {
-        const digest cookie = (next++)->digest;  // `remove` erases the set with its last session
-        if (cookie == of.except) continue;
-        remove(cookie);
-        any = true;
-    }
-    return any;
+    end_changed([](auto& rows) { rows.commit(); });
 }
 
-TOLLGATE_DECL std::vector<stored_session> sessions::of(user_id user) const {
+TOLLGATE_DECL void memory_database::transaction::undo() noexcept {
+    end_changed([](auto& rows) { rows.undo(); });
+}
+
+TOLLGATE_DECL std::optional<memory_database::credential_value> memory_database::exchange(std::string_view key,
+                                                                                         std::optional<credential_value> value) {
+    const auto exchange_in = [&](auto& credentials, const auto& name) -> std::optional<credential_value> {
+        if (!value) return credentials.extract(name);
+        if (credentials.change(name, [&](credential_value& held) { std::swap(held, *value); })) return std::move(value);
+        credentials.insert(name, *std::move(value));
+        return std::nullopt;
+    };
+    const std::string_view name = key.substr(1);
+    if (is_personal_token(key)) return exchange_in(personal_tokens_, token_username::from(name).value_or(token_username{}));
+    return exchange_in(access_tokens_, last_digest(name));
+}
+
+TOLLGATE_DECL result<void> memory_database::transact(key_value_work work) {
     const std::scoped_lock lock{mutex_};
-    std::vector<stored_session> found;
-    const auto owned = of_user_.find(user);
-    if (owned == of_user_.end()) return found;
-    for (const auto& each : owned->second) found.push_back(rows_.find(each.digest)->second);
-    std::reverse(found.begin(), found.end());  // the last used first
+    transaction run{*this};
+    detail::undo_unless_kept changes{[&]() noexcept { run.undo(); }};
+    auto done = work(run);
+    if (!done) return done;
+    run.commit();
+    changes.keep();
+    return done;
+}
+
+TOLLGATE_DECL result<void> memory_database::read(key_value_work work) {
+    const std::shared_lock lock{mutex_};
+    transaction run{*this};
+    return work(run);
+}
+
+}  // namespace tollgate::key_value_detail
+
+#endif  // TOLLGATE_STORE_DETAIL_KEY_VALUE_MEMORY_DATABASE_IPP
+
+// <tollgate/store/memory.ipp>
+#ifndef TOLLGATE_STORE_MEMORY_IPP
+#define TOLLGATE_STORE_MEMORY_IPP
+
+namespace tollgate::inline v0 {
+
+TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings) : record_store{database, settings} {}
+
+TOLLGATE_DECL memory_store::~memory_store() = default;
+
+TOLLGATE_DECL result<std::optional<token_credential>> memory_store::find_credential(const credential_key& named) noexcept {
+    using namespace key_value_detail;
+    result<std::optional<token_credential>> found{std::in_place};
+    bool is_intact = true;
+    if (const auto* const access = std::get_if<access_token_key>(&named)) {
+        database.access_tokens().with(access->token_digest, [&](const auto* stored) {
+            if (stored != nullptr) is_intact = read_access_token(stored->view(), access->token_digest, *found);
+        });
+    } else {
+        database.personal_tokens().with(std::get<personal_token_key>(named).username, [&](const auto* stored) {
+            if (stored != nullptr) is_intact = read_personal_token(stored->view(), *found);
+        });
+    }
+    if (!is_intact) found = damaged('T');  // not after this process wrote it
     return found;
 }
 
-TOLLGATE_DECL std::size_t sessions::sweep(const session_ends& ends, std::size_t rows_max) {
-    const std::scoped_lock lock{mutex_};
-    std::size_t swept = 0;
-    for (; swept < rows_max && !by_creation_.empty() && by_creation_.begin()->at < ends.created_before; ++swept)
-        remove(by_creation_.begin()->digest);
-    for (; swept < rows_max && !by_last_seen_.empty() && by_last_seen_.begin()->at < ends.seen_before; ++swept)
-        remove(by_last_seen_.begin()->digest);
-    return swept;
-}
+TOLLGATE_DECL any_store memory_store::make_any(const memory_settings& settings) { return any_store::of<memory_store>(settings); }
 
-/// Precondition: it exists. By value: a reference into the removed row would dangle.
-TOLLGATE_DECL void sessions::remove(digest cookie) noexcept {
-    const auto row = rows_.find(cookie);
-    if (row == rows_.end()) return;
-    const dated_digest last_seen{row->second.last_seen_at, cookie};
-    by_creation_.erase({row->second.created_at, cookie});
-    by_last_seen_.erase(last_seen);
-    const auto owned = of_user_.find(row->second.user);
-    owned->second.erase(last_seen);
-    if (owned->second.empty()) of_user_.erase(owned);
-    rows_.erase(row);
-}
+}  // namespace tollgate
 
-}  // namespace tollgate::memory
-
-#endif  // TOLLGATE_STORE_DETAIL_MEMORY_SESSIONS_IPP
+#endif  // TOLLGATE_STORE_MEMORY_IPP
 
 // <tollgate/store/detail/memory/personal_tokens.ipp>
 #ifndef TOLLGATE_STORE_DETAIL_MEMORY_PERSONAL_TOKENS_IPP
@@ -37366,15 +35807,15 @@ namespace tollgate::inline v0::memory {
 
 TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token& token, std::size_t tokens_per_user_max) {
     const std::scoped_lock lock{mutex_};
-    const auto existing = by_username_.with(token.username, [](const row* stored) -> std::optional<stored_credential> {
-        return stored == nullptr ? std::nullopt : std::optional{stored->credential};
+    const auto existing = by_username_.with(token.username, [&](const row* stored) -> std::optional<result<token_id>> {
+        if (stored == nullptr) return std::nullopt;
+        const bool is_repeated = stored->user == token.user && stored->secret_digest == token.secret_digest;
+        return is_repeated ? result<token_id>{stored->id} : personal_token_exists();
     });
-    if (existing) {
-        const bool is_repeated = existing->user == token.user && existing->secret_digest == token.secret_digest;
-        return is_repeated ? result<token_id>{*existing->token} : personal_token_exists();
-    }
+    if (existing) return *existing;
     if (usernames_.size() >= tokens_max_)
-        return table_is_full(tokens_max_, "personal tokens", "personal_tokens_max");
+        return unavailable("The memory store holds " + std::to_string(tokens_max_) +
+                           " personal tokens, the maximum (memory_settings::personal_tokens_max).");
 
     if (tokens_per_user_max == 0) return too_many_personal_tokens(0);  // before there is an entry of the user
     auto& siblings = of_user_[token.user];
@@ -37382,14 +35823,12 @@ TOLLGATE_COLD result<token_id> personal_tokens::create(const new_personal_token&
 
     // The row comes last: if memory runs out before, the token is never visible. Nothing after it throws.
     const token_id id{++last_id_};
-    reserve_one_more(siblings);
+    if (siblings.size() == siblings.capacity()) siblings.reserve(2 * siblings.size() + 2);
     usernames_.emplace(id, token.username);
     tollgate::detail::undo_unless_kept named{[&]() noexcept { usernames_.erase(id); }};
     std::string scopes{token.scopes.text()}, description = token.description;
-    by_username_.insert(token.username, row{{token.user, token.secret_digest, token.expires_at, std::nullopt, std::move(scopes),
-                                             std::nullopt, id},
-                                            std::move(description),
-                                            token.created_at});
+    by_username_.insert(token.username, row{token.user, token.secret_digest, token.expires_at, std::nullopt, id, std::move(scopes),
+                                            std::move(description), token.created_at});
     named.keep();
     siblings.push_back(id);
     return id;
@@ -37405,9 +35844,9 @@ TOLLGATE_COLD std::vector<personal_token> personal_tokens::of(user_id user) cons
         const token_username& username = usernames_.at(id);
         by_username_.with(username, [&](const row* stored) {
             found.push_back(
-                {id, user, username, stored->description, scope_set::from_text(stored->credential.scopes), stored->created_at,
-                 stored->credential.last_used_at, stored->credential.expires_at, stored->last_used_from,
-                 stored->credential.secret_digest});
+                {id, user, username, stored->description, scope_set::from_text(stored->scopes), stored->created_at,
+                 stored->last_used_at, stored->expires_at, stored->last_used_from,
+                 stored->secret_digest});
         });
     }
     return found;
@@ -37419,12 +35858,12 @@ TOLLGATE_COLD bool personal_tokens::renew(user_id user, token_id id, const perso
     if (named == usernames_.end()) return false;
     bool fits = false;
     by_username_.change(named->second.view(), [&](row& stored) {
-        const digest& current = stored.credential.secret_digest;
+        const digest& current = stored.secret_digest;
         const bool is_repeated = current == renewed.secret_digest;
-        fits = stored.credential.user == user && (is_repeated || !renewed.replaced || current == *renewed.replaced);
+        fits = stored.user == user && (is_repeated || !renewed.replaced || current == *renewed.replaced);
         if (!fits) return;
-        stored.credential.secret_digest = renewed.secret_digest;
-        stored.credential.expires_at = renewed.expires_at;
+        stored.secret_digest = renewed.secret_digest;
+        stored.expires_at = renewed.expires_at;
         stored.created_at = renewed.created_at;
     });
     return fits;
@@ -37434,7 +35873,7 @@ TOLLGATE_COLD bool personal_tokens::revoke(token_id id) {
     const std::scoped_lock lock{mutex_};
     const auto named = usernames_.find(id);
     if (named == usernames_.end()) return false;
-    const user_id owner = by_username_.with_existing(named->second, [](const row& stored) { return stored.credential.user; });
+    const user_id owner = by_username_.with_existing(named->second, [](const row& stored) { return stored.user; });
     by_username_.erase(named->second);
     usernames_.erase(named);
     const auto owned = of_user_.find(owner);
@@ -37493,30 +35932,6 @@ TOLLGATE_DECL result<std::optional<token_credential>> memory_token_store::find_c
 }  // namespace tollgate
 
 #endif  // TOLLGATE_STORE_MEMORY_TOKENS_IPP
-
-// <tollgate/store/memory.ipp>
-#ifndef TOLLGATE_STORE_MEMORY_IPP
-#define TOLLGATE_STORE_MEMORY_IPP
-
-namespace tollgate::inline v0 {
-
-TOLLGATE_DECL memory_store::memory_store(const memory_settings& settings)
-    : memory_token_store{settings},
-      sessions_{settings.sessions_max},
-      hooks_{settings.hooks_max},
-      outbox_{settings.outbox_bytes_max, hooks_},
-      access_{settings.access_tokens_max},
-      applications_{settings.applications_max},
-      grants_{{settings.grants_max, settings.codes_max, settings.refresh_tokens_max}, applications_, access_},
-      device_codes_{settings.device_codes_max, applications_} {}
-
-TOLLGATE_DECL memory_store::~memory_store() = default;
-
-TOLLGATE_DECL any_store memory_store::make_any(const memory_settings& settings) { return any_store::of<memory_store>(settings); }
-
-}  // namespace tollgate
-
-#endif  // TOLLGATE_STORE_MEMORY_IPP
 
 // <tollgate/server/server.ipp>
 #ifndef TOLLGATE_SERVER_SERVER_IPP
@@ -37724,6 +36139,8 @@ TOLLGATE_COLD result<void> server::core::open_sockets() {
         return {};
     };
     for (const socket_handle one : settings.listening_sockets) {
+        if (std::any_of(sockets_.begin(), sockets_.end(), [one](const listening_socket& each) { return each.socket == one; }))
+            return invalid("Descriptor " + std::to_string(one) + " was passed twice.");
         auto adopted = adopt_listening(one);
         if (!adopted) return std::move(adopted).error();
         sockets_.push_back(*std::move(adopted));
@@ -55749,6 +54166,8 @@ using postgres_row_cache = row_cache<Key, Row, cache_invalidation_feed>;
 #endif  // TOLLGATE_STORE_POSTGRES_DATABASE_HPP
 
 #if !defined(TOLLGATE_SEPARATE_COMPILATION) || defined(TOLLGATE_SOURCE)
+
+#include <set>
 
 // <tollgate/store/detail/postgres/server_clock.ipp>
 #ifndef TOLLGATE_STORE_DETAIL_POSTGRES_SERVER_CLOCK_IPP

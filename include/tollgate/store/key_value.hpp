@@ -11,6 +11,7 @@
 #include <tollgate/contract/outbox.hpp>
 #include <tollgate/contract/session_source.hpp>
 #include <tollgate/contract/token_store.hpp>
+#include <tollgate/store/detail/key_value/bounded_store_ref.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -126,8 +127,12 @@ public:
     /// See `grant_store`, `outbox` and `session_store`.
     TOLLGATE_DECL result<std::size_t> sweep(const sweep_request& request) noexcept;
 
+protected:
+    /// Constructs a store whose rows are bounded, and counted from the first one on. The database is empty.
+    TOLLGATE_DECL record_store(key_value_store_ref database, const memory_settings& bounds);
+
 private:
-    key_value_store_ref database_;
+    key_value_detail::bounded_store_ref database_;
     std::optional<secret_keys> hook_secret_keys_;
     std::atomic<std::uint64_t> appended_{0};
 };

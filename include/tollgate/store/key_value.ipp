@@ -7,8 +7,7 @@
 #include <tollgate/store/detail/key_value/sessions.hpp>
 #include <tollgate/store/key_value.hpp>
 
-#include <utility>
-#include <vector>
+#include <optional>
 
 namespace tollgate::inline v0 {
 
@@ -19,25 +18,14 @@ inline std::size_t sweep_expired(rows& all, instant now, std::size_t rows_max) {
     std::size_t swept = 0;
     for (const application_id each : all.ids<application_id>(key{table::ended_applications}, rows_max))
         swept += remove_of_ended_application(all, each, rows_max - swept);
-    std::vector<std::pair<table, digest>> expired;
-    constexpr std::size_t table_place = 9;
-    all.scan(key{table::expiries}, key{table::expiries}.after(now), rows_max - swept, [&](std::string_view at, std::string_view) {
-        expired.emplace_back(static_cast<table>(at[table_place]), last_digest(at));
-        return true;
-    });
-    for (const auto& [of, row] : expired) {
-        if (of == table::codes) forget_code(all, row);
-        if (of == table::access_tokens) forget_access_token(all, row);
-        if (of == table::refresh_tokens) forget_refresh_token(all, row);
-        if (of == table::device_codes) forget_device_code(all, row);
-    }
-    return swept + expired.size();
+    return swept + sweep_expired_rows(all, now, rows_max - swept);
 }
 
 }  // namespace key_value_detail
 
 TOLLGATE_DECL record_store::record_store(key_value_store_ref database, const record_store_settings& settings)
-    : database_{database}, hook_secret_keys_{settings.hook_secret_keys} {}
+    : database_{database, std::nullopt}, hook_secret_keys_{settings.hook_secret_keys} {}
+TOLLGATE_DECL record_store::record_store(key_value_store_ref database, const memory_settings& bounds) : database_{database, bounds} {}
 
 TOLLGATE_DECL record_store::~record_store() = default;
 

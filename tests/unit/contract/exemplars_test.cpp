@@ -21,6 +21,7 @@
 #include <tollgate/policy/default_policies.hpp>
 #include <tollgate/policy/segment_router.hpp>
 #include <tollgate/store/memory.hpp>
+#include <tollgate/store/memory_tokens.hpp>
 
 #include <catch2/catch.hpp>
 

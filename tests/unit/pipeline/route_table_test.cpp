@@ -3,6 +3,7 @@
 #include <tollgate/api/account_api.hpp>
 #include <tollgate/api/routes.hpp>
 #include <tollgate/http/json_body.hpp>
+#include <tollgate/store/memory_tokens.hpp>
 
 #include <support/shop.hpp>
 

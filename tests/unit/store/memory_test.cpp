@@ -1,4 +1,5 @@
 #include <tollgate/store/memory.hpp>
+#include <tollgate/store/memory_tokens.hpp>
 
 #include <tollgate/testing/detail/delivering.hpp>
 #include <tollgate/testing/detail/granting.hpp>
@@ -9,15 +10,57 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <string>
+#include <thread>
 #include <type_traits>
 
 using namespace tollgate;
 using namespace tollgate::testing;
 
+namespace {
+
+/// Another seed for each event: with the same seed it would be the same event.
+message_seed next_seed() {
+    static std::uint64_t last = 0;
+    return tollgate::testing::detail::sample_seed(++last);
+}
+
+}  // namespace
+
 TEST_CASE("the memory store passes the store suite") {
     tollgate_test::run_store_suite([] { return memory_store{}; });
+}
+
+TEST_CASE("a look-up in a memory store never fails while other threads change the credential") {
+    memory_store store;
+    const auto personal = sample_personal_token("tgu_a");
+    const auto access = sample_access_token(1);
+    std::atomic<bool> is_changing = true;
+    std::atomic<int> found = 0, missing = 0, failed = 0;
+    const auto look_up = [&](const credential_key& named) {
+        const auto credential = store.find_credential(named);
+        ++(!credential ? failed : *credential ? found : missing);
+    };
+    std::thread reader{[&] {
+        while (is_changing) {
+            look_up(personal_token_key{"tgu_a"});
+            look_up(access_token_key{access.token_digest});
+        }
+    }};
+    for (int i = 0; i < 200 || found == 0 || missing == 0; ++i) {
+        const auto id = value_of(store.create_personal_token(personal, tokens_max));
+        value_of(store.create_access_token(access));
+        value_of(store.record_use(personal_token_key{"tgu_a"}, noon, "192.0.2.0/24"));
+        std::this_thread::yield();
+        CHECK(value_of(store.revoke(personal_token_revocation{id})));
+        CHECK(value_of(store.revoke(oauth_token_revocation{access.token_digest})));
+        std::this_thread::yield();
+    }
+    is_changing = false;
+    reader.join();
+    CHECK(failed == 0);
 }
 
 TEST_CASE("the memory store of tokens passes the store suite") {
@@ -248,7 +291,7 @@ TEST_CASE("the outbox of a memory store is bounded in bytes; ended deliveries ar
     }
     std::size_t next = 0;
     const auto append = [&] {
-        return store.append_event(sample_event(all[next++ % all.size()].first), sample_seed(1), noon);
+        return store.append_event(sample_event(all[next++ % all.size()].first), next_seed(), noon);
     };
     const auto stored = [&] {
         std::vector<delivery> found;
@@ -299,7 +342,7 @@ TEST_CASE("a single account cannot fill the outbox of a memory store with what i
     const auto one = sample_account("sitesmaker", 1), other = sample_account("sitesmaker", 2);
     const auto hook = listen_at(store, one, "https://one.example/");
     listen_at(store, other, "https://other.example/");
-    const auto append = [&](const account_ref& account) { return store.append_event(sample_event(account), sample_seed(1), noon); };
+    const auto append = [&](const account_ref& account) { return store.append_event(sample_event(account), next_seed(), noon); };
     std::size_t share = 0;
     std::optional<delivery_id> last;
     for (int round = 0; round < 10; ++round) {  // given up each time: together they fill the whole outbox
@@ -328,7 +371,7 @@ TEST_CASE("a single account or host cannot fill the outbox of a memory store") {
     settings.outbox_bytes_max = 80'000;
     memory_store store{settings};
     const auto append = [&](std::int64_t account) {
-        return store.append_event(sample_event(sample_account("sitesmaker", account)), sample_seed(1), noon);
+        return store.append_event(sample_event(sample_account("sitesmaker", account)), next_seed(), noon);
     };
     const auto fill = [&](std::int64_t account) {
         std::size_t count = 0;
@@ -426,6 +469,7 @@ TEST_CASE("a deleted hook with a large backlog is removed at once, and its backl
     REQUIRE(due.size() == 1);
     CHECK(due[0].hook == other_hook);
     expect_completed(store, completed(due[0], delivery_outcome::delivered), completion::done);
+    CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 1000);
     CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) < 1000);
     CHECK(value_of(store.sweep({.deliveries_ended_before = noon, .rows_max = 1000})) == 0);
     CHECK_FALSE(value_of(store.due_hooks(noon + seconds{600}, 10)).next_at);

@@ -25,12 +25,6 @@ private:
     bool kept_ = false;
 };
 
-/// For the end of a verb whose steps have all succeeded.
-template <class... Undo>
-void keep_all(undo_unless_kept<Undo>&... steps) noexcept {
-    (steps.keep(), ...);
-}
-
 }  // namespace tollgate::detail
 
 #endif  // TOLLGATE_STORE_DETAIL_UNDO_HPP

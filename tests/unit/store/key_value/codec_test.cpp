@@ -31,7 +31,7 @@ void for_each_sample(Check check) {
     check(event_record{20, *service_name::from("shop"), account_id{7}, noon, "order.paid", std::string(256 * 1024, 'x')});
     check(outbox_delivery_record{some, "order.paid", *public_id::from("msg_0"), noon, noon, delivery_state::held, 5, true, true, 3, 4, 5});
     check(outbox_delivery_record{});
-    check(attempt_record{noon, milliseconds{15}, attempt_end::bad_response, attempt_cause::certificate_invalid, 599, "no", "POST /"});
+    check(attempt_record<std::string>{noon, milliseconds{15}, attempt_end::bad_response, attempt_cause::certificate_invalid, 599, "no", "POST /"});
     check(history_record{10'000, 77});
     check(application_record{user_id{3}, *client_id_text::from("app_1"), some, "n", "w", "d", {"https://a", ""}, noon,
                              client_type::resource_server, other, true, suspension::owner_disabled});
@@ -103,7 +103,7 @@ TEST_CASE("a value that does not exist is refused") {
         bytes[place] = value;
         return decode(bytes, written);
     };
-    const attempt_record attempt{noon, milliseconds{15}, attempt_end::answered, attempt_cause::none, 200, "", ""};
+    const attempt_record<std::string> attempt{noon, milliseconds{15}, attempt_end::answered, attempt_cause::none, 200, "", ""};
     constexpr std::size_t end_place = 17, cause_place = 18;
     CHECK(is_read(attempt, end_place, static_cast<char>(attempt_end::bad_response)));
     CHECK_FALSE(is_read(attempt, end_place, static_cast<char>(attempt_end::bad_response) + 1));

@@ -16,7 +16,6 @@
 
 #if !defined(TOLLGATE_TEST_NEW_IS_TAKEN)
 
-using tollgate_test::allocations_left;
 using tollgate_test::allocations_made;
 
 using namespace tollgate;
@@ -143,17 +142,19 @@ TEST_CASE("an OAuth verb of a memory store that runs out of memory changes nothi
         CHECK(has_token(10 + seed));
     }
 
-    // Verbs that remove rows need no memory.
     const auto shown_again = testing::detail::sample_reuse(1, application);
-    allocations_left = 0;
-    const auto reused = store.redeem_code(shown_again);
-    const auto revoked = store.revoke(oauth_token_revocation{sample_refresh_digest(2), application});
-    const auto used = store.record_use(access_token_key{sample_access_digest(3)}, noon, {});
-    const auto swept = store.sweep({.expired_at = noon + seconds{3601}, .rows_max = 100});
-    const auto deleted = store.delete_application(user_id{3}, application);
-    allocations_left.reset();
-    CHECK((reused && revoked && used && swept && deleted));
-    CHECK(*deleted);
+    check_every_shortage([&] { return store.redeem_code(shown_again); }, [&] { CHECK(has_token(11)); });
+    const oauth_token_revocation revoked{sample_refresh_digest(2), application};
+    check_every_shortage([&] { return store.revoke(revoked); }, [&] { CHECK(has_token(12)); });
+    check_every_shortage([&] { return store.record_use(access_token_key{sample_access_digest(3)}, noon, {}); },
+                         [&] { CHECK_FALSE(value_of(store.grants_of(user_id{7})).front().last_used_at); });
+    const sweep_request expired{.expired_at = noon + seconds{3601}, .rows_max = 100};
+    check_every_shortage([&] { return store.sweep(expired); }, [] {});
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) CHECK_FALSE(has_token(seed));
+    // The application goes first. What belongs to it is removed in steps, and by a sweep if a step fails.
+    check_every_shortage([&] { return store.delete_application(user_id{3}, application); }, [] {});
+    CHECK_FALSE(value_of(store.find_application("tgi_a")));
+    value_of(store.sweep(expired));
     for (std::uint64_t seed = 1; seed <= 15; ++seed) CHECK_FALSE(has_token(seed));
 }
 
@@ -169,13 +170,13 @@ TEST_CASE("a session verb of a memory store that runs out of memory changes noth
         CHECK(value_of(store.find_session(sample_session(seed).cookie_digest)));
     }
     const digest first = sample_session(1).cookie_digest;
-    allocations_left = 0;
-    const auto touched = store.touch_session(first, noon + seconds{9});
-    const auto ended = store.end_sessions(first);
-    const auto swept = store.sweep({.sessions = session_ends{noon, noon + seconds{5}}, .rows_max = 1});
-    const auto rest = store.end_sessions(sessions_of_user{user_id{7}});
-    allocations_left.reset();
-    CHECK((touched && ended && *ended && swept && *swept == 1 && rest));
+    check_every_shortage([&] { return store.touch_session(first, noon + seconds{9}); },
+                         [&] { CHECK(value_of(store.find_session(first))->last_seen_at == sample_session(1).last_seen_at); });
+    check_every_shortage([&] { return store.end_sessions(first); }, [&] { CHECK(value_of(store.find_session(first))); });
+    const sweep_request unused{.sessions = session_ends{noon, noon + seconds{5}}, .rows_max = 1};
+    check_every_shortage([&] { return store.sweep(unused); }, [&] { CHECK(value_of(store.sessions_of(user_id{7})).size() == 2); });
+    check_every_shortage([&] { return store.end_sessions(sessions_of_user{user_id{7}}); },
+                         [&] { CHECK(value_of(store.sessions_of(user_id{7})).size() == 1); });
     for (std::uint64_t seed = 1; seed <= 3; ++seed)
         CHECK_FALSE(value_of(store.find_session(sample_session(seed).cookie_digest)));
 }
@@ -254,16 +255,19 @@ TEST_CASE("an outbox verb of a memory store that runs out of memory changes noth
           6);
     check_every_shortage([&] { return store.deliveries_of(account, {.hook = hook, .rows_max = 100, .attempts_max = 100}); }, [] {});
 
-    // Verbs that need no memory.
-    const delivery_id first = due[0].lease.delivery;
-    allocations_left = 0;
-    const auto resent = store.resend(account, first, noon + seconds{1});
-    const auto enabled = store.change_hook(account, other, hook_enabling{noon});
-    const auto swept = store.sweep({.deliveries_ended_before = noon + seconds{60}, .rows_max = 100});
-    const auto deleted = store.delete_hook(account, hook);
-    const auto deleted_other = store.delete_hook(account, other);
-    allocations_left.reset();
-    CHECK((resent && *resent && enabled && *enabled && swept && deleted && *deleted && deleted_other && *deleted_other));
+    const resend_request first{due[0].lease.delivery};
+    check_every_shortage([&] { return store.resend(account, first, noon + seconds{1}); },
+                         [&] {
+                             const delivery_query query{.hook = hook, .rows_max = 1, .delivery = due[0].lease.delivery};
+                             CHECK(value_of(store.deliveries_of(account, query)).front().delivery.state == delivery_state::delivered);
+                         });
+    const hook_change enabled{hook_enabling{noon}};
+    check_every_shortage([&] { return store.change_hook(account, other, enabled); }, [] {});
+    const sweep_request ended_before{.deliveries_ended_before = noon + seconds{60}, .rows_max = 100};
+    check_every_shortage([&] { return store.sweep(ended_before); }, [&] { CHECK(count_of(hook) == 5); });
+    for (const hook_id each : {hook, other})
+        check_every_shortage([&] { return store.delete_hook(account, each); },
+                             [&] { CHECK(value_of(store.account_of_hook(account.service, each))); });
     CHECK(lease_due_at(store, noon + seconds{86'400}).empty());
 }
 

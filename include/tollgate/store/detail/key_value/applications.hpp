@@ -41,6 +41,7 @@ inline std::size_t remove_of_ended_application(rows& all, application_id id, std
 inline void forget_application(rows& all, application_id id, const application_record& application) {
     all.erase(application_key(id));
     all.erase(client_id_key(application.client_id));
+    release_row(all, bounded_applications);
     all.erase(key{table::applications_of_owner}.id(application.owner).id(id));
     all.put(key{table::ended_applications}.id(id), "");
 }
@@ -59,7 +60,7 @@ inline std::size_t sweep_unowned(rows& all, instant registered_before, std::size
 }
 
 /// Removes what an application must not have any more.
-[[nodiscard]] inline result<void> end_application(const key_value_store_ref& database, application_id id) noexcept {
+[[nodiscard]] inline result<void> end_application(const bounded_store_ref& database, application_id id) noexcept {
     return change_in_steps(database, [&](rows& all) { return remove_of_ended_application(all, id, step_rows_max) == step_rows_max; });
 }
 

@@ -65,6 +65,7 @@ TOLLGATE_DECL result<application_id> record_store::create_application(const new_
         const key siblings = key{table::applications_of_owner}.id(created.owner);
         if (all.count(siblings, applications_per_user_max) >= applications_per_user_max)
             return too_many_applications(applications_per_user_max);
+        if (auto claimed = claim_row(all, bounded_applications); !claimed) return std::move(claimed).error();
         const auto id = all.next_id<application_id>(table::applications);
         all.put(application_key(id),
                 application_record{created.owner, created.client_id, created.secret_digest, created.name, created.website,

@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,32 +31,27 @@ inline constexpr char record_version = 1;
 template <class R>
 concept record = requires(R& r) { R::fields(r, [](auto&...) {}); };
 
-/// Appends fields to a text.
+/// Calls `write` for the parts of the form of fields: write(number) for its bytes in big-endian order, and write(text) for the text alone.
+template <class Write>
 class encoder {
 public:
-    explicit encoder(std::string& out) noexcept : out_{out} {}
+    explicit encoder(Write& write) noexcept : write_{write} {}
 
     void operator()(const auto&... fields) { (put(fields), ...); }
 
 private:
-    template <std::unsigned_integral N>
-    void put_number(N number) {
-        char bytes[sizeof(N)];
-        store_big_endian(number, bytes);
-        out_.append(bytes, sizeof bytes);
-    }
     void put_text(std::string_view text) {
-        put_number(static_cast<std::uint32_t>(text.size()));
-        out_.append(text);
+        write_(static_cast<std::uint32_t>(text.size()));
+        write_(text);
     }
 
-    void put(bool value) { out_.push_back(value ? '\1' : '\0'); }
-    void put(std::uint32_t value) { put_number(value); }
-    void put(std::uint64_t value) { put_number(value); }
-    void put(std::int64_t value) { put_number(static_cast<std::uint64_t>(value)); }
+    void put(bool value) { write_(static_cast<std::uint8_t>(value)); }
+    void put(std::uint32_t value) { write_(value); }
+    void put(std::uint64_t value) { write_(value); }
+    void put(std::int64_t value) { write_(static_cast<std::uint64_t>(value)); }
     void put(instant value) { put(std::int64_t{to_unix_milliseconds(value)}); }
     void put(milliseconds value) { put(std::int64_t{value.count()}); }
-    void put(const digest& value) { out_.append(value.raw()); }
+    void put(const digest& value) { write_(value.raw()); }
     void put(const std::string& value) { put_text(value); }
     void put(std::string_view value) { put_text(value); }
     template <class Tag>
@@ -65,7 +61,7 @@ private:
     template <class E>
         requires std::is_enum_v<E>
     void put(E value) {
-        out_.push_back(static_cast<char>(value));
+        write_(static_cast<std::uint8_t>(value));
     }
     template <std::size_t Capacity>
     void put(const detail::inline_text<Capacity>& value) {
@@ -78,7 +74,7 @@ private:
     }
     template <class T>
     void put(const std::vector<T>& values) {
-        put_number(static_cast<std::uint32_t>(values.size()));
+        write_(static_cast<std::uint32_t>(values.size()));
         for (const T& each : values) put(each);
     }
     template <record R>
@@ -86,7 +82,30 @@ private:
         R::fields(value, *this);
     }
 
-    std::string& out_;
+    Write& write_;
+};
+/// Each is the `write` of an encoder: one counts bytes, the other one stores them.
+struct byte_counter {
+    std::size_t bytes = 0;
+
+    template <std::unsigned_integral N>
+    void operator()(N) noexcept {
+        bytes += sizeof(N);
+    }
+    void operator()(std::string_view text) noexcept { bytes += text.size(); }
+};
+struct byte_writer {
+    char* next;
+
+    template <std::unsigned_integral N>
+    void operator()(N number) noexcept {
+        store_big_endian(number, next);
+        next += sizeof(N);
+    }
+    void operator()(std::string_view text) noexcept {
+        if (!text.empty()) std::memcpy(next, text.data(), text.size());
+        next += text.size();
+    }
 };
 
 /// Reads what an `encoder` wrote. Anything else is damage, from which on it reads nothing more.
@@ -94,14 +113,15 @@ class decoder {
 public:
     explicit decoder(std::string_view in) noexcept : next_{in.data()}, end_{in.data() + in.size()} {}
 
-    void operator()(auto&... fields) { (get(fields), ...); }
+    [[gnu::always_inline]] void operator()(auto&... fields) { (get(fields), ...); }
 
     /// Returns true if every byte was read, and each was valid.
     [[nodiscard]] bool has_read_all() const noexcept { return !is_damaged_ && next_ == end_; }
 
 private:
-    std::string_view take(std::size_t bytes) noexcept {
-        if (static_cast<std::size_t>(end_ - next_) < bytes) {
+    // Inlined: a look-up of a credential mostly runs these.
+    [[gnu::always_inline]] std::string_view take(std::size_t bytes) noexcept {
+        if (static_cast<std::size_t>(end_ - next_) < bytes) [[unlikely]] {
             is_damaged_ = true;
             next_ = end_;  // so that nothing more is read
             return {};
@@ -109,33 +129,35 @@ private:
         return {std::exchange(next_, next_ + bytes), bytes};
     }
     template <std::unsigned_integral N>
-    N take_number() noexcept {
+    [[gnu::always_inline]] N take_number() noexcept {
         const std::string_view bytes = take(sizeof(N));
         return bytes.empty() ? N{0} : load_big_endian<N>(bytes.data());
     }
-    std::string_view take_text() noexcept { return take(take_number<std::uint32_t>()); }
+    [[gnu::always_inline]] std::string_view take_text() noexcept { return take(take_number<std::uint32_t>()); }
     /// Assigns a value that may not exist for these bytes.
     template <class T>
-    void assign(T& value, const std::optional<T>& read) noexcept {
+    [[gnu::always_inline]] void assign(T& value, const std::optional<T>& read) noexcept {
         if (read) value = *read;
         else is_damaged_ = true;
     }
 
-    void get(bool& value) noexcept {
+    [[gnu::always_inline]] void get(bool& value) noexcept {
         const auto byte = take_number<std::uint8_t>();
         is_damaged_ = is_damaged_ || byte > 1;
         value = byte == 1;
     }
     void get(std::uint32_t& value) noexcept { value = take_number<std::uint32_t>(); }
-    void get(std::uint64_t& value) noexcept { value = take_number<std::uint64_t>(); }
-    void get(std::int64_t& value) noexcept { value = static_cast<std::int64_t>(take_number<std::uint64_t>()); }
-    void get(instant& value) noexcept { value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>())); }
+    [[gnu::always_inline]] void get(std::uint64_t& value) noexcept { value = take_number<std::uint64_t>(); }
+    [[gnu::always_inline]] void get(std::int64_t& value) noexcept { value = static_cast<std::int64_t>(take_number<std::uint64_t>()); }
+    [[gnu::always_inline]] void get(instant& value) noexcept {
+        value = from_unix_milliseconds(static_cast<std::int64_t>(take_number<std::uint64_t>()));
+    }
     void get(milliseconds& value) noexcept { value = milliseconds{static_cast<std::int64_t>(take_number<std::uint64_t>())}; }
-    void get(digest& value) noexcept { assign(value, digest::from(take(digest::size_bytes))); }
+    [[gnu::always_inline]] void get(digest& value) noexcept { assign(value, digest::from(take(digest::size_bytes))); }
     void get(std::string& value) { value = take_text(); }
-    void get(std::string_view& value) noexcept { value = take_text(); }
+    [[gnu::always_inline]] void get(std::string_view& value) noexcept { value = take_text(); }
     template <class Tag>
-    void get(id<Tag>& value) noexcept {
+    [[gnu::always_inline]] void get(id<Tag>& value) noexcept {
         assign(value, id<Tag>::from(static_cast<std::int64_t>(take_number<std::uint64_t>())));
     }
     template <class E>
@@ -151,7 +173,7 @@ private:
         assign(value, detail::inline_text<Capacity>::from(take_text()));
     }
     template <class T>
-    void get(std::optional<T>& value) {
+    [[gnu::always_inline]] void get(std::optional<T>& value) {
         bool has_value = false;
         get(has_value);
         if (!has_value) return value.reset();
@@ -177,9 +199,12 @@ private:
 /// Replaces `out` by the record's bytes. Its memory is used again.
 template <record R>
 void encode(const R& from, std::string& out) {
-    out.assign(1, record_version);
-    encoder write{out};
-    R::fields(from, write);
+    byte_counter counter;
+    R::fields(from, encoder{counter});
+    out.resize(1 + counter.bytes);
+    out.front() = record_version;
+    byte_writer writer{out.data() + 1};
+    R::fields(from, encoder{writer});
 }
 
 /// Reads a record from exactly the bytes that `encode` wrote. Returns false, and `into` has any content, if they are not: truncated, with

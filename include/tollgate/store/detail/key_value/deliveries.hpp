@@ -4,6 +4,7 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/model/delivery.hpp>
+#include <tollgate/store/detail/key_value/outbox_bounds.hpp>
 #include <tollgate/store/detail/key_value/records.hpp>
 #include <tollgate/store/detail/key_value/rows.hpp>
 
@@ -50,6 +51,7 @@ inline constexpr int number_bits = 32;
     return key{table::leases_of_host}.number(host).at(until).id(id);
 }
 [[nodiscard]] inline key ended_key(instant at, delivery_id id) noexcept { return key{table::ended_deliveries}.at(at).id(id); }
+[[nodiscard]] inline key held_since_key(instant at, delivery_id id) noexcept { return key{table::held_by_time}.at(at).id(id); }
 [[nodiscard]] inline key held_key(hook_id hook, delivery_id id) noexcept { return key{table::held_deliveries}.id(hook).id(id); }
 [[nodiscard]] inline key attempt_key(delivery_id id, std::uint64_t number) noexcept {
     return key{table::attempts}.id(id).newest_first(number);
@@ -111,9 +113,11 @@ inline void list(rows& all, const stored_delivery& of) {
     if (record.state == delivery_state::waiting) {
         all.put(due_key(of.hook, record.at, of.id), "");
         if (record.leased_host) all.put(lease_key(*record.leased_host, record.at, of.id), "");
+    } else if (record.state == delivery_state::held) {
+        all.put(held_key(of.hook, of.id), "");
+        all.put(held_since_key(record.at, of.id), "");
     } else {
         all.put(ended_key(record.at, of.id), "");
-        if (record.state == delivery_state::held) all.put(held_key(of.hook, of.id), "");
     }
 }
 inline void unlist(rows& all, const stored_delivery& of) {
@@ -121,9 +125,11 @@ inline void unlist(rows& all, const stored_delivery& of) {
     if (record.state == delivery_state::waiting) {
         all.erase(due_key(of.hook, record.at, of.id));
         if (record.leased_host) all.erase(lease_key(*record.leased_host, record.at, of.id));
+    } else if (record.state == delivery_state::held) {
+        all.erase(held_key(of.hook, of.id));
+        all.erase(held_since_key(record.at, of.id));
     } else {
         all.erase(ended_key(record.at, of.id));
-        if (record.state == delivery_state::held) all.erase(held_key(of.hook, of.id));
     }
 }
 
@@ -138,6 +144,8 @@ inline void remove_rows(rows& all, const stored_delivery& gone) {
     if (left > 1) all.put(count, number_value{left - 1});
     if (left == 1) all.erase(count);
     if (left <= 1) all.erase(event_key(gone.record.event));
+    const std::uint64_t event_bytes = left <= 1 ? event_row_bytes + gone.record.event_bytes : 0;
+    count_bytes(all, -static_cast<std::int64_t>(delivery_row_bytes + gone.record.attempts_bytes + event_bytes));
     all.erase(delivery_key(gone.hook, gone.id));
 }
 
@@ -163,6 +171,7 @@ inline void count_ended(rows& all, const stored_delivery& changed, bool has_ende
 inline void remove_delivery(rows& all, const stored_delivery& gone) {
     remove_rows(all, gone);
     if (gone.has_ended()) count_ended(all, gone, false);
+    else count_unsent(all, gone.hook, gone.record.event_bytes, false);
 }
 
 /// Moves a delivery to a state, from `at` on. Without `leased_host`, its lease ends.
@@ -175,7 +184,9 @@ inline void move(rows& all, stored_delivery& moved, delivery_state state, instan
     moved.record.lease_open = leased_host.has_value();
     all.put(delivery_key(moved.hook, moved.id), moved.record);
     list(all, moved);
-    if (moved.has_ended() != had_ended) count_ended(all, moved, !had_ended);
+    if (moved.has_ended() == had_ended) return;
+    count_unsent(all, moved.hook, moved.record.event_bytes, had_ended);
+    count_ended(all, moved, !had_ended);
 }
 
 /// Makes a delivery due now, and restarts its retry plan.
@@ -221,29 +232,48 @@ enum class kept_leases : std::uint8_t { all, in_force };
     return found;
 }
 
-/// Removes at most `rows_max` deliveries of deleted hooks, and of those that ended before a time. Returns how many.
-inline std::size_t sweep_deliveries(rows& all, instant ended_before, std::size_t rows_max) {
-    std::size_t swept = 0;
+/// Removes at most `rows_max` deliveries of deleted hooks. Returns how many.
+inline std::size_t remove_of_deleted_hooks(rows& all, std::size_t rows_max) {
+    std::size_t removed = 0;
     for (const hook_id deleted : all.ids<hook_id>(key{table::deleted_hooks}, rows_max)) {
         std::vector<delivery_id> some;
-        all.scan(key{table::deliveries}.id(deleted), rows_max - swept, [&](std::string_view at, std::string_view) {
+        all.scan(key{table::deliveries}.id(deleted), rows_max - removed, [&](std::string_view at, std::string_view) {
             if (const auto id = id_of<delivery_id>(~last_number(at))) some.push_back(*id);
             return true;
         });
         for (const delivery_id each : some) remove_rows(all, existing_delivery(all, each));
-        swept += some.size();
-        if (swept == rows_max) return swept;
+        removed += some.size();
+        if (removed == rows_max) break;
         for (const table each : {table::deleted_hooks, table::last_deliveries, table::histories}) all.erase(key{each}.id(deleted));
     }
-    std::vector<delivery_id> ended;
-    all.scan(key{table::ended_deliveries}, key{table::ended_deliveries}.at(ended_before), rows_max - swept,
-             [&](std::string_view at, std::string_view) {
-                 if (const auto id = id_of<delivery_id>(last_number(at))) ended.push_back(*id);
-                 return true;
-             });
-    for (const delivery_id each : ended)
+    return removed;
+}
+/// Removes at most `rows_max` deliveries that a table lists by the time since when they are in their state. Returns how many.
+inline std::size_t remove_before(rows& all, table listed, instant before, std::size_t rows_max) {
+    std::vector<delivery_id> found;
+    all.scan(key{listed}, key{listed}.at(before), rows_max, [&](std::string_view at, std::string_view) {
+        if (const auto id = id_of<delivery_id>(last_number(at))) found.push_back(*id);
+        return true;
+    });
+    for (const delivery_id each : found)
         if (const auto gone = find_delivery(all, each)) remove_delivery(all, *gone);  // it may have been trimmed meanwhile
-    return swept + ended.size();
+    return found.size();
+}
+inline std::size_t sweep_deliveries(rows& all, instant ended_before, std::size_t rows_max) {
+    std::size_t swept = remove_of_deleted_hooks(all, rows_max);
+    for (const table each : {table::ended_deliveries, table::held_by_time})
+        swept += remove_before(all, each, ended_before, rows_max - swept);
+    return swept;
+}
+
+/// Makes room by removing deliveries of deleted hooks, and those that ended first; not those that are held. Returns whether it suffices.
+[[nodiscard]] inline bool make_room(rows& all, std::uint64_t bytes) {
+    constexpr std::size_t rows_max = 8;
+    const auto fits = [&] { return all.bounds() == nullptr || all.number(outbox_bytes_key()) + bytes <= all.bounds()->outbox_bytes_max; };
+    while (!fits())
+        if (remove_of_deleted_hooks(all, rows_max) == 0 && remove_before(all, table::ended_deliveries, (instant::max)(), rows_max) == 0)
+            return false;
+    return true;
 }
 
 }  // namespace tollgate::key_value_detail

@@ -2,6 +2,7 @@
 #ifndef TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERY_HISTORY_IPP
 #define TOLLGATE_STORE_DETAIL_KEY_VALUE_DELIVERY_HISTORY_IPP
 
+#include <tollgate/store/detail/key_value/outbox.ipp>
 #include <tollgate/store/detail/key_value/deliveries.hpp>
 #include <tollgate/store/key_value.hpp>
 
@@ -29,7 +30,7 @@ namespace key_value_detail {
 
 [[nodiscard]] inline std::vector<attempt> attempts_of(rows& all, delivery_id made_for, std::size_t attempts_max) {
     std::vector<attempt> found;
-    attempt_record record;
+    attempt_record<std::string> record;
     const key listed = key{table::attempts}.id(made_for);
     all.scan(listed, attempts_max, [&](std::string_view at, std::string_view value) {
         if (!decode(value, record)) throw_damaged(at);
@@ -71,11 +72,17 @@ namespace key_value_detail {
     });
     std::reverse(found.begin(), found.end());  // the oldest first
     if (found.size() > selected.rows_max) found.resize(selected.rows_max, delivery_id{1});
+    std::size_t count = 0;
     for (const delivery_id each : found) {
         auto delivery = existing_delivery(all, each);
+        if (auto used = find_used_share(all, {selected.hook}, account, delivery.record.event_bytes)) {
+            if (count == 0) return *std::move(used);
+            break;
+        }
         make_due(all, delivery, now);
+        ++count;
     }
-    return found.size();
+    return count;
 }
 
 }  // namespace key_value_detail

@@ -6,7 +6,9 @@
 #include <tollgate/store/detail/key_value/tokens.hpp>
 #include <tollgate/store/key_value.hpp>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tollgate::inline v0 {
@@ -30,6 +32,28 @@ namespace key_value_detail {
     return all.find(user_code_key(user_code), device) ? find_by_device(all, last_digest(device)) : std::nullopt;
 }
 
+/// Removes expired rows, or else the oldest code of the application that has the most, so that one application cannot use up the store.
+/// Returns the error for a full table if each application has only one.
+[[nodiscard]] inline std::optional<error> make_room_for_device_code(rows& all, instant now) {
+    for (;;) {
+        auto full = find_no_room(all, bounded_device_codes, {});
+        if (!full) return full;
+        if (sweep_expired_rows(all, now, step_rows_max) != 0) continue;
+        std::uint64_t most = 1;
+        std::optional<application_id> busiest;
+        all.scan(key{table::device_lists}, all_rows, [&](std::string_view at, std::string_view value) {
+            device_list_record list;
+            if (!decode(value, list)) throw_damaged(at);
+            if (list.count <= most) return true;
+            most = list.count;
+            busiest = id_of<application_id>(last_number(at));
+            return true;
+        });
+        if (!busiest) return full;
+        for (const digest& oldest : all.digests(key{table::device_codes_of}.id(*busiest), 1)) forget_device_code(all, oldest);
+    }
+}
+
 }  // namespace key_value_detail
 
 TOLLGATE_DECL result<void> record_store::create_device_code(const new_device_code& code) noexcept {
@@ -41,6 +65,8 @@ TOLLGATE_DECL result<void> record_store::create_device_code(const new_device_cod
             return token_exists();
         }
         if (all.has(user_code_key(code.user_digest))) return token_exists();
+        if (auto full = make_room_for_device_code(all, code.created_at)) return *std::move(full);
+        count_row(all, bounded_device_codes, {}, 1);
         const key listed = key{table::device_codes_of}.id(code.application);
         const key list = device_list_key(code.application);
         if (all.get<device_list_record>(list).value_or(device_list_record{}).count >= limits::device_codes_per_application_max)

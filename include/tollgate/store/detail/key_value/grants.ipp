@@ -29,7 +29,11 @@ namespace key_value_detail {
     if (!*scopes) return code_result::not_granted;
 
     if (existing) forget_code(all, code.code_digest);
+    const key siblings = codes_between(code.application, code.user);
+    if (const auto codes = all.digests(siblings); codes.size() >= limits::codes_per_grant_max) forget_code(all, codes.front());
+    if (auto claimed = claim_expiring_row(all, bounded_codes, code.user, code.created_at); !claimed) return std::move(claimed).error();
     if (!grant) {
+        if (auto claimed = claim_row(all, bounded_grants); !claimed) return std::move(claimed).error();
         grant.emplace(grant_record{all.next_id<grant_id>(table::grants), {}, code.created_at});
         all.put(key{table::grants_of_user}.id(code.user).id(code.application), "");
         all.add(key{table::user_counts}.id(code.application), 1);
@@ -37,8 +41,6 @@ namespace key_value_detail {
     grant->scopes = (*scopes)->text();
     const std::uint64_t number = ++grant->last_number;
     all.put(granted, *grant);
-    const key siblings = codes_between(code.application, code.user);
-    if (const auto codes = all.digests(siblings); codes.size() >= limits::codes_per_grant_max) forget_code(all, codes.front());
     all.put(code_key(code.code_digest),
             code_record{code.user, code.application, std::string{code.scopes.text()}, code.redirect, code.code_challenge, number,
                         code.expires_at, code.expires_at, {}, {}, code.resources.text()});
@@ -103,6 +105,8 @@ TOLLGATE_DECL result<redeemed_code> record_store::redeem_code(const code_redempt
             return std::move(done).error();
         const auto siblings = all.digests(refresh_tokens_between(code.application, code.user));
         if (siblings.size() >= limits::refresh_tokens_per_grant_max) forget_refresh_token(all, siblings.front());
+        if (auto claimed = claim_expiring_row(all, bounded_refresh_tokens, code.user, shown.now); !claimed)
+            return std::move(claimed).error();
         write_refresh_token(all, issued.refresh_digest,
                             {code.user, code.application, origin, next_number(all, code.application, code.user), code.scopes,
                              issued.refresh_token_end(), issued.refresh_ends_at, {}, {}, {}, {}, code.resources});

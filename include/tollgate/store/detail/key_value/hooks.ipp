@@ -30,7 +30,8 @@ inline result<bool> change_fields(rows& all, hook_id id, hook_record& hook, cons
     }
     if (changed.target_url != hook.target_url) hook.failing_since = hook.last_failure_at = std::nullopt;
     const std::uint64_t before = std::exchange(hook.host, host_of(changed.target_url));
-    if (before != hook.host)
+    if (before != hook.host) {
+        move_unsent(all, id, hook.host);
         for (const delivery_id each : leases_of(all, id, before)) {
             auto leased = existing_delivery(all, each);
             unlist(all, leased);
@@ -38,6 +39,7 @@ inline result<bool> change_fields(rows& all, hook_id id, hook_record& hook, cons
             list(all, leased);
             all.put(delivery_key(id, each), leased.record);
         }
+    }
     hook.event = changed.event;
     hook.target_url = changed.target_url;
     write_hook(all, id, hook);
@@ -81,9 +83,12 @@ TOLLGATE_DECL result<hook_id> record_store::create_hook(const new_hook& hook, st
             return too_many_hooks(hooks_per_event_max);
         const auto request = hook.idempotency_key ? std::optional{key{table::hook_requests}.bytes(*hook.idempotency_key)} : std::nullopt;
         if (request && all.has(*request)) return hook_exists();
+        if (auto claimed = claim_row(all, bounded_hooks); !claimed) return std::move(claimed).error();
         const auto id = all.next_id<hook_id>(table::hooks);
+        const std::uint64_t host = host_of(hook.target_url);
+        begin_unsent(all, id, host);
         if (request) all.put(*request, number_value{id});
-        write_hook(all, id, {hook.account.service, hook.account.account, hook.event, hook.type, hook.target_url, host_of(hook.target_url),
+        write_hook(all, id, {hook.account.service, hook.account.account, hook.event, hook.type, hook.target_url, host,
                              *secret, sha256(hook.secret), hook.source, hook.created_at, {}, hook.idempotency_key});
         return id;
     });
@@ -143,6 +148,8 @@ TOLLGATE_DECL result<bool> record_store::delete_hook(const account_ref& account,
         queue(all, id, std::nullopt);
         // The others are removed in sweeps, but leases count for the bound of their host.
         for (const delivery_id each : leases_of(all, id, hook->host)) remove_delivery(all, existing_delivery(all, each));
+        end_unsent(all, id);
+        release_row(all, bounded_hooks);
         all.put(key{table::deleted_hooks}.id(id), "");
         return true;
     });

@@ -21,7 +21,9 @@ namespace tollgate::inline v0::key_value_detail {
 /// The first byte of a key. Keys of a capital letter are only read and written one by one; those of a small letter are scanned.
 /// docs/stores.md lists what follows each, and the values.
 enum class table : char {
-    counters = '#',
+    counters = '#',                 // table
+    counts = 'B',                   // table, or table and user or host: only if rows are bounded
+    unsent = 'O',                   // hook: only if rows are bounded
 
     personal_tokens = 'T',          // username
     usernames = 'I',                // token
@@ -40,8 +42,9 @@ enum class table : char {
     deliveries = 'd',               // hook, ~delivery
     due_deliveries = 'p',           // hook, time, delivery: waiting, and leased until that time
     leases_of_host = 'x',           // host, end, delivery
-    ended_deliveries = 'z',         // time, delivery: delivered, given up or held since then
+    ended_deliveries = 'z',         // time, delivery: delivered or given up at that time
     held_deliveries = 'y',          // hook, delivery
+    held_by_time = 't',             // time, delivery: held since then
     ready_times = 'R',              // hook
     ready_hooks = 'q',              // time, hook
     histories = 'M',                // hook

@@ -24,14 +24,39 @@ namespace key_value_detail {
     return sha256(text);
 }
 
-inline void add_delivery(rows& all, hook_id to, const digest& event, const std::string& event_name, const message_seed& seed, instant now) {
+/// The error for an account, or hosts, that have used their share; empty if one of the hooks can get the event.
+[[nodiscard]] inline std::optional<error> find_used_share(rows& all, const std::vector<hook_id>& to, const account_ref& account,
+                                                          std::uint64_t event_bytes) {
+    if (all.bounds() == nullptr) return std::nullopt;
+    std::uint64_t of_account = to.size() * unsent_bytes(event_bytes);
+    for (const hook_id each : all.ids<hook_id>(hooks_of_account(account)))
+        of_account += all.existing<unsent_record>(unsent_key(each)).bytes;
+    if (of_account > outbox_share(all)) return share_is_used(all, "to webhooks of one account");
+    for (const hook_id each : to)
+        if (host_has_share(all, each, event_bytes)) return std::nullopt;
+    return share_is_used(all, "to " + delivery_host(all.existing<hook_record>(hook_key(to.back())).target_url));
+}
+
+/// Adds a delivery. Returns true if it is due; if its host has used its share, it is given up at once.
+[[nodiscard]] inline bool add_delivery(rows& all, hook_id to, const digest& event, const tollgate::event& reported,
+                                       const message_seed& seed, instant now) {
     const auto id = delivery_id_of(to, all.add(key{table::last_deliveries}.id(to), 1));
     if (!id) throw failed{unavailable("the webhook " + std::to_string(to.value()) + " has had 2^32 deliveries, or its id is above 2^31")};
-    const stored_delivery added{to, *id, {.event = event, .event_name = event_name, .message_id = message_id_of(seed, to),
-                                          .created_at = now, .at = now}};
+    const bool is_due = host_has_share(all, to, reported.data.size());
+    const stored_delivery added{to, *id, {.event = event, .event_name = reported.name, .message_id = message_id_of(seed, to),
+                                          .created_at = now, .at = now,
+                                          .state = is_due ? delivery_state::waiting : delivery_state::given_up,
+                                          .event_bytes = reported.data.size()}};
     all.put(delivery_key(to, *id), added.record);
     list(all, added);
-    queue(all, to, now, true);
+    count_bytes(all, delivery_row_bytes);
+    if (is_due) {
+        count_unsent(all, to, reported.data.size(), true);
+        queue(all, to, now, true);
+    } else {
+        count_ended(all, added, true);
+    }
+    return is_due;
 }
 
 using leased_events = std::unordered_map<digest, std::shared_ptr<const event>>;
@@ -125,19 +150,33 @@ inline void lease_for(rows& all, const lease_request& request, const lease_time&
 }
 
 /// Records an attempt in place of the oldest one that is kept.
-inline void record_attempt(rows& all, stored_delivery& made_for, const attempt& made) {
+inline void record_attempt(rows& all, stored_delivery& made_for, const attempt& made, bool has_room) {
     const std::uint64_t number = ++made_for.record.last_attempt;
-    all.put(attempt_key(made_for.id, number), attempt_record{made.at, made.duration, made.end, made.cause, made.status, made.response,
-                                                             made.request});
-    if (number > limits::attempts_per_delivery_max) all.erase(attempt_key(made_for.id, number - limits::attempts_per_delivery_max));
+    attempt_record<std::string_view> added{made.at, made.duration, made.end, made.cause, made.status, {}, {}};
+    if (has_room) {  // otherwise, the attempt matters more than its texts
+        added.response = made.response;
+        added.request = made.request;
+    }
+    std::int64_t bytes = bytes_of(added);
+    all.put(attempt_key(made_for.id, number), added);
+    if (number > limits::attempts_per_delivery_max) {
+        const key oldest = attempt_key(made_for.id, number - limits::attempts_per_delivery_max);
+        bytes -= bytes_of(all.existing<attempt_record<std::string>>(oldest));
+        all.erase(oldest);
+    }
+    made_for.record.attempts_bytes += static_cast<std::uint64_t>(bytes);
+    count_bytes(all, bytes);
 }
 
 inline completion complete_one(rows& all, const attempt_result& ended, instant now) {
+    const bool is_recorded = ended.outcome != delivery_outcome::not_attempted;
+    // First, because this may remove deliveries.
+    const bool has_room = !is_recorded || make_room(all, attempt_row_bytes + ended.attempt.response.size() + ended.attempt.request.size());
     auto delivery = find_delivery(all, ended.lease.delivery);
     auto hook = delivery ? find_hook(all, delivery->hook) : std::nullopt;
     if (!hook) return completion::too_late;
     outbox_delivery_record& record = delivery->record;
-    if (ended.outcome != delivery_outcome::not_attempted) record_attempt(all, *delivery, ended.attempt);
+    if (is_recorded) record_attempt(all, *delivery, ended.attempt, has_room);
     if (!record.lease_open || record.lease_number != ended.lease.number) {
         all.put(delivery_key(delivery->hook, delivery->id), record);
         return completion::too_late;
@@ -182,11 +221,19 @@ TOLLGATE_DECL result<std::size_t> record_store::append_event(const event& report
         if (to.empty()) return std::size_t{0};
         const digest named = event_digest(reported, seed, only_to);
         if (const auto existing = all.get<event_record>(event_key(named))) return static_cast<std::size_t>(existing->appended);
-        all.put(event_key(named), event_record{to.size(), reported.account.service, reported.account.account, reported.at, reported.name,
+        const std::size_t event_bytes = reported.data.size();
+        if (auto used = find_used_share(all, to, reported.account, event_bytes)) return *std::move(used);
+        if (!make_room(all, event_row_bytes + event_bytes + to.size() * delivery_row_bytes))
+            return unavailable("The memory store's outbox holds " + std::to_string(all.bounds()->outbox_bytes_max) +
+                               " bytes, the maximum (memory_settings::outbox_bytes_max).");
+        std::size_t due = 0;
+        for (const hook_id each : to)
+            if (add_delivery(all, each, named, reported, seed, now)) ++due;
+        all.put(event_key(named), event_record{due, reported.account.service, reported.account.account, reported.at, reported.name,
                                                reported.data});
         if (to.size() > 1) all.put(key{table::event_counts}.bytes(named), number_value{to.size()});
-        for (const hook_id each : to) add_delivery(all, each, named, reported.name, seed, now);
-        return to.size();
+        count_bytes(all, static_cast<std::int64_t>(event_row_bytes + event_bytes));
+        return due;
     });
     if (appended && *appended != 0) appended_.fetch_add(1, std::memory_order_relaxed);
     return appended;
@@ -253,7 +300,8 @@ TOLLGATE_DECL result<std::vector<due_delivery>> record_store::lease(std::span<co
     });
     if (!leased) return leased;
     return detail::without_exceptions([&]() -> result<std::vector<due_delivery>> {
-        sql::decrypt_all(hook_secret_keys_.value_or(secret_keys{}), *leased);
+        const secret_keys none;
+        sql::decrypt_all(hook_secret_keys_ ? std::as_const(*hook_secret_keys_) : none, *leased);
         return std::move(leased);
     });
 }

@@ -126,25 +126,38 @@ struct outbox_delivery_record {
     bool lease_open = false, resend_requested = false;
     std::int64_t lease_number = 0;
     std::uint64_t attempts_made = 0, last_attempt = 0;  // since it was created or resent; on record
+    std::uint64_t event_bytes = 0, attempts_bytes = 0;  // see outbox_bounds.hpp
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
         visit(r.event, r.event_name, r.message_id, r.created_at, r.at, r.state, r.leased_host, r.lease_open, r.resend_requested,
-              r.lease_number, r.attempts_made, r.last_attempt);
+              r.lease_number, r.attempts_made, r.last_attempt, r.event_bytes, r.attempts_bytes);
     }
 };
 
+/// An attempt; `Text` as above.
+template <class Text>
 struct attempt_record {
     instant at{};
     milliseconds duration{};
     attempt_end end = attempt_end::answered;
     attempt_cause cause = attempt_cause::none;
     std::uint64_t status = 0;
-    std::string response{}, request{};
+    Text response{}, request{};
 
     template <class Self, class Visit>
     static void fields(Self& r, Visit&& visit) {
         visit(r.at, r.duration, r.end, r.cause, r.status, r.response, r.request);
+    }
+};
+
+/// The bytes of a hook's deliveries that have not ended, and the host for which they count.
+struct unsent_record {
+    std::uint64_t bytes = 0, host = 0;
+
+    template <class Self, class Visit>
+    static void fields(Self& r, Visit&& visit) {
+        visit(r.bytes, r.host);
     }
 };
 
@@ -269,7 +282,7 @@ struct session_record {
 
 /// The resources in a record, which holds nothing but what `text` wrote.
 [[nodiscard]] inline resource_set to_resources(std::string_view text) noexcept {
-    return resource_set::parse(text).value_or(resource_set{});
+    return text.empty() ? resource_set{} : resource_set::parse(text).value_or(resource_set{});
 }
 
 }  // namespace tollgate::key_value_detail

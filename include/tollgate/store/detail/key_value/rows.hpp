@@ -6,6 +6,7 @@
 #include <tollgate/contract/key_value_store.hpp>
 #include <tollgate/store/detail/key_value/codec.hpp>
 #include <tollgate/store/detail/key_value/keys.hpp>
+#include <tollgate/store/detail/key_value/bounded_store_ref.hpp>
 #include <tollgate/store/store_error.hpp>
 
 #include <cstddef>
@@ -25,10 +26,11 @@ struct failed {
     error reason;
 };
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void throw_damaged(std::string_view key) {
-    throw failed{internal_error("the store is damaged: a record of the table " + std::string{key.substr(0, 1)} +
-                                " is missing, is truncated, or has another version")};
+[[nodiscard, gnu::noinline, gnu::cold]] inline error damaged(char table) {
+    return internal_error(std::string{"the store is damaged: a record of the table "} + table +
+                          " is missing, is truncated, or has another version");
 }
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_damaged(std::string_view key) { throw failed{damaged(key.front())}; }
 
 /// Rows that a step of unbounded work changes in one transaction: some milliseconds, and few enough for every database.
 inline constexpr std::size_t step_rows_max = 500;
@@ -37,7 +39,12 @@ inline constexpr std::size_t all_rows = (std::numeric_limits<std::size_t>::max)(
 /// The rows of a transaction, as records. A failure is thrown as `failed`.
 class rows {
 public:
-    explicit rows(key_value_transaction_ref transaction) noexcept : transaction_{transaction} {}
+    rows(key_value_transaction_ref transaction, const memory_settings* bounds) : transaction_{transaction}, bounds_{bounds} {
+        buffer_.reserve(buffer_bytes);
+    }
+
+    /// The bounds of the store; null if it has none.
+    [[nodiscard]] const memory_settings* bounds() const noexcept { return bounds_; }
 
     /// Copies a value. Returns false if there is no such key.
     bool find(const key& at, std::string& value) { return checked(transaction_.get(at, value)); }
@@ -61,8 +68,8 @@ public:
 
     template <record R>
     void put(const key& at, const R& value) {
-        encode(value, encoded_);
-        put(at, std::string_view{encoded_});
+        encode(value, buffer_);
+        put(at, std::string_view{buffer_});
     }
     void put(const key& at, std::string_view value) { checked(transaction_.put(at, value)); }
     void erase(const key& at) { checked(transaction_.erase(at)); }
@@ -125,20 +132,24 @@ private:
         if constexpr (!std::is_void_v<T>) return *std::move(done);
     }
 
+    static constexpr std::size_t buffer_bytes = 511;  // of nearly all records
+
     key_value_transaction_ref transaction_;
-    std::string buffer_, encoded_;  // used again
+    const memory_settings* bounds_;
+    std::string buffer_;  // of the record that is read or written; its memory is used again
 };
 
 /// Runs the work of a verb, `work(rows&)`, in a transaction that `begin` begins. Returns what the last run of the work returned, or an
 /// error.
 template <class Begin, class Work>
-[[nodiscard]] auto run(Begin begin, Work& work) noexcept -> detail::as_result<std::invoke_result_t<Work&, rows&>> {
+[[nodiscard]] auto run(Begin begin, const memory_settings* bounds, Work& work) noexcept
+    -> detail::as_result<std::invoke_result_t<Work&, rows&>> {
     using done = detail::as_result<std::invoke_result_t<Work&, rows&>>;
     return detail::without_exceptions([&]() -> done {
         std::optional<done> outcome;
         const auto guarded = [&](key_value_transaction_ref transaction) noexcept -> result<void> {
             try {
-                rows all{transaction};
+                rows all{transaction, bounds};
                 if constexpr (std::is_void_v<std::invoke_result_t<Work&, rows&>>) {
                     work(all);
                     outcome.emplace();
@@ -159,19 +170,19 @@ template <class Begin, class Work>
 }
 /// Runs work that changes rows.
 template <class Work>
-[[nodiscard]] auto change(const key_value_store_ref& database, Work work) noexcept {
-    return run([&](key_value_work guarded) { return database.transact(guarded); }, work);
+[[nodiscard]] auto change(const bounded_store_ref& database, Work work) noexcept {
+    return run([&](key_value_work guarded) { return database.transact(guarded); }, database.bounds(), work);
 }
 /// Runs work that only reads rows.
 template <class Work>
-[[nodiscard]] auto read(const key_value_store_ref& database, Work work) noexcept {
-    return run([&](key_value_work guarded) { return database.read(guarded); }, work);
+[[nodiscard]] auto read(const bounded_store_ref& database, Work work) noexcept {
+    return run([&](key_value_work guarded) { return database.read(guarded); }, database.bounds(), work);
 }
 
 /// Runs `step(rows&)`, which returns true while more work is left, in one transaction after another, so that no transaction is long. What
 /// is left after a failure is done by the next call, or by a sweep.
 template <class Step>
-[[nodiscard]] result<void> change_in_steps(const key_value_store_ref& database, Step step) noexcept {
+[[nodiscard]] result<void> change_in_steps(const bounded_store_ref& database, Step step) noexcept {
     for (;;) {
         const result<bool> more = change(database, step);
         if (!more) return more.error();

@@ -3,6 +3,7 @@
 #define TOLLGATE_STORE_DETAIL_KEY_VALUE_SESSIONS_HPP
 
 #include <tollgate/model/sweep.hpp>
+#include <tollgate/store/detail/key_value/bounds.hpp>
 #include <tollgate/store/detail/key_value/records.hpp>
 #include <tollgate/store/detail/key_value/rows.hpp>
 
@@ -21,6 +22,7 @@ inline std::optional<session_record> forget_session(rows& all, const digest& coo
     all.erase(key{table::sessions_of_user}.id(session->user).at(session->last_seen_at).bytes(cookie));
     all.erase(key{table::sessions_by_creation}.at(session->created_at).bytes(cookie));
     all.erase(key{table::sessions_by_use}.at(session->last_seen_at).bytes(cookie));
+    release_row(all, bounded_sessions);
     return session;
 }
 

@@ -39,6 +39,7 @@ TOLLGATE_DECL result<void> record_store::create_session(const stored_session& se
         }
         const auto siblings = all.digests(key{table::sessions_of_user}.id(session.user));
         if (siblings.size() >= limits::sessions_per_user_max) forget_session(all, siblings.front());
+        if (auto claimed = claim_row(all, bounded_sessions); !claimed) return claimed;
         write_session(all, session.cookie_digest,
                       {session.user, session.login, session.signed_in_from, session.user_agent, session.created_at, session.last_seen_at});
         return {};
@@ -59,6 +60,7 @@ TOLLGATE_DECL result<void> record_store::touch_session(const digest& cookie, ins
         auto session = forget_session(all, cookie);
         if (!session) return;
         session->last_seen_at = now;
+        count_row(all, bounded_sessions, {}, 1);  // it is written again
         write_session(all, cookie, *session);
     });
 }

@@ -4,6 +4,8 @@
 
 #include <tollgate/base/limits.hpp>
 #include <tollgate/model/personal_token.hpp>
+#include <tollgate/store/detail/key_value/bounds.hpp>
+#include <tollgate/store/detail/key_value/credentials.hpp>
 #include <tollgate/store/detail/key_value/records.hpp>
 #include <tollgate/store/detail/key_value/rows.hpp>
 #include <tollgate/store/store_error.hpp>
@@ -13,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // Rows of access tokens and refresh tokens, for the verbs of tokens, applications and grants.
@@ -29,7 +32,6 @@ inline constexpr std::uint64_t created_for_owner = 1;
     return number_at(first_refresh_token.raw(), 0) | std::uint64_t{1} << 63;
 }
 
-[[nodiscard]] inline key access_token_key_of(const digest& token) noexcept { return key{table::access_tokens}.bytes(token); }
 [[nodiscard]] inline key refresh_token_key(const digest& token) noexcept { return key{table::refresh_tokens}.bytes(token); }
 [[nodiscard]] inline key code_key(const digest& code) noexcept { return key{table::codes}.bytes(code); }
 [[nodiscard]] inline key expiry_key(instant end, table of, const digest& row) noexcept {
@@ -49,12 +51,22 @@ inline constexpr std::uint64_t created_for_owner = 1;
     return key{table::codes_of_grant}.id(application).id(user);
 }
 
+/// Removes at most `rows_max` codes and tokens whose end has passed. Returns how many.
+std::size_t sweep_expired_rows(rows& all, instant now, std::size_t rows_max);
+
+/// Counts one more row that expires, if there is room, perhaps after expired rows are removed.
+[[nodiscard]] inline result<void> claim_expiring_row(rows& all, const bounded_table& in, user_id user, instant now) {
+    while (find_no_room(all, in, user) && sweep_expired_rows(all, now, step_rows_max) != 0) {}
+    return claim_row(all, in, user);
+}
+
 inline bool forget_access_token(rows& all, const digest& token) {
     const auto found = all.get<access_token_row>(access_token_key_of(token));
     if (!found) return false;
     all.erase(access_token_key_of(token));
     all.erase(access_tokens_between(found->application, found->user).at(found->expires_at).bytes(token));
     all.erase(expiry_key(found->expires_at, table::access_tokens, token));
+    release_row(all, bounded_access_tokens, found->user);
     return true;
 }
 
@@ -79,6 +91,7 @@ inline bool forget_access_token(rows& all, const digest& token) {
         if (created.created_at < first->first) return too_many_access_tokens(first->first);
         forget_access_token(all, first->second);
     }
+    if (auto claimed = claim_expiring_row(all, bounded_access_tokens, created.user, created.created_at); !claimed) return claimed;
     const std::string resources = created.resources.text();
     all.put(access_token_key_of(token),
             access_token_record<std::string_view>{created.user, created.application, {}, created.created_at, created.expires_at, origin,
@@ -135,6 +148,7 @@ inline void forget_refresh_token(rows& all, const digest& token) {
     if (!found) return;
     if (found->family) all.erase(key{table::token_families}.bytes(*found->family));
     erase_refresh_token(all, token, *found);
+    release_row(all, bounded_refresh_tokens, found->user);
 }
 
 inline void forget_code(rows& all, const digest& code) {
@@ -143,6 +157,7 @@ inline void forget_code(rows& all, const digest& code) {
     all.erase(code_key(code));
     all.erase(codes_between(found->application, found->user).number(found->number).bytes(code));
     all.erase(expiry_key(found->forget_at, table::codes, code));
+    release_row(all, bounded_codes, found->user);
 }
 
 /// Deletes a grant with its codes and tokens, all of which are bounded. Returns true if there was one.
@@ -154,6 +169,7 @@ inline bool forget_grant(rows& all, application_id application, user_id user) {
     all.erase(grant_key(application, user));
     all.erase(key{table::grants_of_user}.id(user).id(application));
     all.add(key{table::user_counts}.id(application), -1);
+    release_row(all, bounded_grants);
     return true;
 }
 
@@ -169,6 +185,23 @@ inline void forget_device_code(rows& all, const digest& device) {
     auto listed = all.existing<device_list_record>(list);
     if (--listed.count == 0) all.erase(list);
     else all.put(list, listed);
+    release_row(all, bounded_device_codes);
+}
+
+inline std::size_t sweep_expired_rows(rows& all, instant now, std::size_t rows_max) {
+    std::vector<std::pair<table, digest>> expired;
+    constexpr std::size_t table_place = 9;
+    all.scan(key{table::expiries}, key{table::expiries}.after(now), rows_max, [&](std::string_view at, std::string_view) {
+        expired.emplace_back(static_cast<table>(at[table_place]), last_digest(at));
+        return true;
+    });
+    for (const auto& [of, row] : expired) {
+        if (of == table::codes) forget_code(all, row);
+        if (of == table::access_tokens) forget_access_token(all, row);
+        if (of == table::refresh_tokens) forget_refresh_token(all, row);
+        if (of == table::device_codes) forget_device_code(all, row);
+    }
+    return expired.size();
 }
 
 /// An application that exists and is not suspended.

@@ -13,45 +13,18 @@ namespace tollgate::inline v0 {
 
 namespace key_value_detail {
 
+
 using personal_token_row = personal_token_record<std::string>;
-
-/// Returns false for a text that is too long to be a username.
-[[nodiscard]] inline bool is_username(std::string_view text) noexcept { return text.size() <= limits::token_username_bytes_max; }
-[[nodiscard]] inline key personal_token_key_of(std::string_view username) noexcept {
-    return key{table::personal_tokens}.raw(username);
-}
-
-inline void describe(const personal_token_record<std::string_view>& token, const digest&, std::optional<token_credential>& into) {
-    into.emplace(token_credential{token.user, token.secret, scope_set::from_text(token.scopes), token.expires_at, std::nullopt,
-                                  token.last_used_at, std::nullopt, token.id});
-}
-inline void describe(const access_token_record<std::string_view>& token, const digest& named, std::optional<token_credential>& into) {
-    into.emplace(token_credential{token.user, named, scope_set::from_text(token.scopes), token.expires_at, token.application,
-                                  token.last_used_at, std::nullopt, std::nullopt, to_resources(token.resources)});
-}
-/// Looks up a credential.
-template <class Record>
-[[nodiscard]] result<std::optional<token_credential>> look_up(const key_value_store_ref& database, const key& at,
-                                                              const digest& named) noexcept {
-    return read(database, [&](rows& all) {
-        std::optional<token_credential> found;
-        std::string value;
-        if (!all.find(at, value)) return found;
-        Record token;
-        if (!decode(value, token)) throw_damaged(at);
-        describe(token, named, found);
-        return found;
-    });
-}
 
 inline bool forget_personal_token(rows& all, token_id id) {
     std::string username;
     if (!all.find(key{table::usernames}.id(id), username)) return false;
-    const key at = key{table::personal_tokens}.raw(username);
+    const key at = personal_token_key_of(username);
     const auto found = all.existing<personal_token_row>(at);
     all.erase(at);
     all.erase(key{table::usernames}.id(id));
     all.erase(key{table::tokens_of_user}.id(found.user).id(id));
+    release_row(all, bounded_personal_tokens);
     return true;
 }
 
@@ -73,24 +46,27 @@ inline bool forget_oauth_token(rows& all, const oauth_token_revocation& revoked)
 
 TOLLGATE_DECL result<std::optional<token_credential>> record_store::find_credential(const credential_key& named) noexcept {
     using namespace key_value_detail;
-    if (const auto* const access = std::get_if<access_token_key>(&named))
-        return look_up<access_token_record<std::string_view>>(database_, access_token_key_of(access->token_digest), access->token_digest);
-    const std::string_view username = std::get<personal_token_key>(named).username;
-    if (!is_username(username)) return std::optional<token_credential>{};
-    return look_up<personal_token_record<std::string_view>>(database_, personal_token_key_of(username), {});
+    return read(database_, [&](rows& all) {
+        std::optional<token_credential> found;
+        const key at = key_of(named);
+        std::string value;
+        if (all.find(at, value) && !read_credential(value, named, found)) throw_damaged(at);
+        return found;
+    });
 }
 
 TOLLGATE_DECL result<token_id> record_store::create_personal_token(const new_personal_token& token,
                                                                    std::size_t tokens_per_user_max) noexcept {
     using namespace key_value_detail;
     return change(database_, [&](rows& all) -> result<token_id> {
-        const key at = key{table::personal_tokens}.raw(token.username);
+        const key at = personal_token_key_of(token.username);
         if (const auto existing = all.get<personal_token_row>(at)) {
             if (existing->user == token.user && existing->secret == token.secret_digest) return existing->id;
             return personal_token_exists();
         }
         const key siblings = key{table::tokens_of_user}.id(token.user);
         if (all.count(siblings, tokens_per_user_max) >= tokens_per_user_max) return too_many_personal_tokens(tokens_per_user_max);
+        if (auto claimed = claim_row(all, bounded_personal_tokens); !claimed) return std::move(claimed).error();
         const auto id = all.next_id<token_id>(table::personal_tokens);
         all.put(at, personal_token_record<std::string_view>{token.user, id, token.secret_digest, token.expires_at, {}, token.scopes.text(),
                                                             token.created_at, token.description, {}});
@@ -110,7 +86,7 @@ TOLLGATE_DECL result<std::vector<personal_token>> record_store::personal_tokens_
         });
         std::vector<personal_token> found;
         for (const token_username& each : usernames) {
-            auto token = all.existing<personal_token_row>(key{table::personal_tokens}.raw(each));
+            auto token = all.existing<personal_token_row>(personal_token_key_of(each));
             found.push_back({token.id, user, each, std::move(token.description), scope_set::from_text(token.scopes), token.created_at,
                              token.last_used_at, token.expires_at, std::move(token.last_used_from), token.secret});
         }
@@ -123,7 +99,7 @@ TOLLGATE_DECL result<bool> record_store::renew_personal_token(user_id user, toke
     return change(database_, [&](rows& all) {
         std::string username;
         if (!all.find(key{table::usernames}.id(id), username)) return false;
-        const key at = key{table::personal_tokens}.raw(username);
+        const key at = personal_token_key_of(username);
         auto token = all.existing<personal_token_row>(at);
         if (token.user != user) return false;
         if (renewed.replaced && token.secret != *renewed.replaced) return token.secret == renewed.secret_digest;  // repeated, or too late
@@ -164,16 +140,15 @@ TOLLGATE_DECL result<bool> record_store::create_access_token(const new_access_to
 TOLLGATE_DECL result<void> record_store::record_use(const credential_key& named, instant now, std::string_view from) noexcept {
     using namespace key_value_detail;
     return change(database_, [&](rows& all) {
-        if (const auto* const personal = std::get_if<personal_token_key>(&named)) {
-            const key at = personal_token_key_of(is_username(personal->username) ? personal->username : "");
-            auto token = all.get<personal_token_row>(at);  // no stored username is empty
+        const key at = key_of(named);
+        if (std::holds_alternative<personal_token_key>(named)) {
+            auto token = all.get<personal_token_row>(at);
             if (!token) return;
             token->last_used_at = now;
             token->last_used_from = from;
             all.put(at, *token);
             return;
         }
-        const key at = access_token_key_of(std::get<access_token_key>(named).token_digest);
         auto token = all.get<access_token_row>(at);
         if (!token) return;
         token->last_used_at = now;

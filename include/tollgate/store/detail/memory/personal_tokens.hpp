@@ -6,7 +6,6 @@
 #include <tollgate/base/result.hpp>
 #include <tollgate/model/personal_token.hpp>
 #include <tollgate/store/detail/memory/sharded_table.hpp>
-#include <tollgate/store/detail/memory/stored_credential.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +26,9 @@ public:
     [[nodiscard]] result<std::optional<token_credential>> find(std::string_view username) const {
         using found = result<std::optional<token_credential>>;
         return by_username_.with(username, [](const row* stored) -> found {
-            return stored == nullptr ? found{std::nullopt} : stored->credential.get();
+            if (stored == nullptr) return std::optional<token_credential>{};
+            return found{std::in_place, std::in_place, stored->user, stored->secret_digest, scope_set::from_text(stored->scopes),
+                         stored->expires_at, std::nullopt, stored->last_used_at, std::nullopt, stored->id};
         });
     }
     TOLLGATE_COLD result<token_id> create(const new_personal_token& token, std::size_t tokens_per_user_max);
@@ -37,15 +38,20 @@ public:
     void record_use(std::string_view username, instant now, std::string_view from) {
         std::string network{from};
         by_username_.change(username, [&](row& stored) {
-            stored.credential.last_used_at = now;
+            stored.last_used_at = now;
             stored.last_used_from.swap(network);
         });
     }
 
 private:
+    /// The scopes take only as much memory as their text: a `scope_set` reserves space for the longest ones, and with a hundred thousand of
+    /// those, a look-up would mostly wait for memory.
     struct row {
-        stored_credential credential;
-        std::string description;
+        user_id user;
+        digest secret_digest;
+        std::optional<instant> expires_at, last_used_at;
+        token_id id;
+        std::string scopes, description;
         instant created_at;
         std::string last_used_from = {};
     };

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -73,22 +74,27 @@ public:
         return true;
     }
 
-    /// Returns true if there was such a row.
-    bool erase(const Key& key) noexcept {
+    /// Removes a row and returns it; empty if there is no such row.
+    std::optional<Row> extract(const Key& key) noexcept {
         const std::size_t hash = hash_(key);
         shard& in = shards_[index(hash)];
         const std::scoped_lock lock{in.mutex};
         const std::size_t at = in.find(key, hash);
-        if (at == none) return false;
+        if (at == none) return std::nullopt;
+        std::optional<Row> removed{std::move(in.places[at].held.row)};
         in.remove(at, hash_);
         --in.rows;
-        return true;
+        return removed;
     }
+
+    /// Returns true if there was such a row.
+    bool erase(const Key& key) noexcept { return extract(key).has_value(); }
 
 private:
     // With as many threads as a large machine has cores, two seldom use the same shard
     static constexpr std::size_t shard_bits = 6;
     static constexpr std::size_t slots_min = 8;
+    static constexpr std::size_t line_bytes = 64;  // of a cache
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     struct entry {
@@ -96,7 +102,7 @@ private:
         Row row;
     };
     /// Holds an entry if its tag is not zero. Whole cache lines, so that a row is in as few as possible.
-    union alignas(64) slot {
+    union alignas(line_bytes) slot {
         slot() noexcept {}
         ~slot() {}
         entry held;
@@ -118,8 +124,13 @@ private:
 
         [[nodiscard]] std::size_t find(const auto& key, std::size_t hash) const noexcept {
             if (tags == nullptr) return none;
-            for (std::size_t at = hash & mask; tags[at] != 0; at = (at + 1) & mask)
-                if (tags[at] == tag(hash) && places[at].held.key == key) return at;
+            for (std::size_t at = hash & mask; tags[at] != 0; at = (at + 1) & mask) {
+                if (tags[at] != tag(hash)) continue;
+                // The row may be read step by step: all its lines are fetched at once.
+                const char* const line = reinterpret_cast<const char*>(&places[at]);
+                for (std::size_t i = line_bytes; i < sizeof(slot); i += line_bytes) __builtin_prefetch(line + i);
+                if (places[at].held.key == key) return at;
+            }
             return none;
         }
 

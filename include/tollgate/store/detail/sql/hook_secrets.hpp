@@ -7,6 +7,7 @@
 #include <tollgate/model/delivery.hpp>
 #include <tollgate/model/hook.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -74,7 +75,9 @@ result<void> encrypt_all(const secret_keys& keys, Read read, Write write) {
 /// Decrypts the secrets of leased deliveries. If a secret cannot be decrypted, the delivery says so and has none. Previous
 /// secrets that cannot be decrypted are left out: receivers know the newer one, too.
 inline void decrypt_all(const secret_keys& keys, std::vector<due_delivery>& leased) {
+    const auto is_plain = [](const std::string& text) { return text.starts_with(hook_secret_prefix); };
     for (due_delivery& each : leased) {
+        if (is_plain(each.secret) && std::all_of(each.previous_secrets.begin(), each.previous_secrets.end(), is_plain)) continue;
         const std::string context = hook_secret_context(each.event->account);
         auto secret = keys.decrypt(each.secret, context);
         if (!secret) each.unreadable_secret = context + ": " + secret.error().cause;
