@@ -237,8 +237,7 @@ concept overrides_by_constant = requires { typename std::bool_constant<T::blocki
 /// which is constant during its life, or its class with `static constexpr bool blocking`. An object that declares neither may block: the
 /// library calls it on a worker thread and never on a thread that serves sockets.
 ///
-/// A class that inherits the one and declares the other means what it declares. A member that has either name but another type is a compiler
-/// error.
+/// What a class declares itself counts more than what it inherits. A member that has either name but another type is a compiler error.
 template <class T>
 [[nodiscard]] constexpr bool may_block(const T& object) noexcept {
     if constexpr (detail::overrides_by_constant<T>) {
