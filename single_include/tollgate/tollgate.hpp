@@ -28538,13 +28538,8 @@ public:
     static TOLLGATE_DECL void read_session(pipeline::row_call& call);
     static TOLLGATE_DECL pipeline::progress find_session(pipeline::row_call& call);
     /// Callers are users with a session.
-    static constexpr pipeline::caller_rule session_callers{.in_body = false,
-                                                           .work = http::work_kind::sessions,
-                                                           .read = &read_session,
-                                                           .find = &find_session,
-                                                           .record_use = nullptr,
-                                                           .user_work = http::work_kind::users,
-                                                           .find_user = nullptr};
+    static constexpr pipeline::caller_rule session_callers{
+        .work = http::work_kind::sessions, .read = &read_session, .find = &find_session};
 
     [[nodiscard]] static TOLLGATE_DECL bool is_cross_site(const pipeline::row_call& call);
     [[nodiscard]] static TOLLGATE_DECL pipeline::progress check_form(pipeline::row_call& call);
@@ -29315,7 +29310,6 @@ struct client_rules {
                                                    .work = http::work_kind::credentials,
                                                    .read = &read,
                                                    .find = &find,
-                                                   .record_use = nullptr,
                                                    .user_work = http::work_kind::sessions,
                                                    .find_user = &find_user};
 
@@ -29352,7 +29346,7 @@ struct client_rules {
         kept(call).credentials = std::move(credentials);
         return progress::goes_on;
     }
-    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &read_body, .read = nullptr};
+    static constexpr pipeline::body_rule body{.check = &read_body};
 
     // Errors are OAuth errors, with the members of the Error object.
 
@@ -31135,29 +31129,18 @@ struct registration_rules {
 
     // The callers have the initial access token, if the settings want one.
     static TOLLGATE_DECL void read_initial_token(row_call& call);
-    static constexpr pipeline::caller_rule new_applications{.in_body = false,
-                                                            .work = http::work_kind::other,
-                                                            .read = &read_initial_token,
-                                                            .find = nullptr,
-                                                            .record_use = nullptr,
-                                                            .user_work = http::work_kind::other,
-                                                            .find_user = nullptr};
+    static constexpr pipeline::caller_rule new_applications{.read = &read_initial_token};
     // The callers have the token of their registration.
     static TOLLGATE_DECL void read_registration_token(row_call& call);
     static TOLLGATE_DECL progress find_registration(row_call& call);
-    static constexpr pipeline::caller_rule registered_applications{.in_body = false,
-                                                                   .work = http::work_kind::credentials,
-                                                                   .read = &read_registration_token,
-                                                                   .find = &find_registration,
-                                                                   .record_use = nullptr,
-                                                                   .user_work = http::work_kind::other,
-                                                                   .find_user = nullptr};
+    static constexpr pipeline::caller_rule registered_applications{
+        .work = http::work_kind::credentials, .read = &read_registration_token, .find = &find_registration};
     /// Counts a wrong token against the window of the client's address, like a wrong client secret.
     static TOLLGATE_DECL progress count(row_call& call);
     static constexpr pipeline::limit_rule wrong_tokens{&count};
 
     static TOLLGATE_DECL progress check_body(row_call& call);
-    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &check_body, .read = nullptr};
+    static constexpr pipeline::body_rule body{.check = &check_body};
 
     static TOLLGATE_DECL void reject(row_call& call, const pipeline::rejection& reason);
     static constexpr pipeline::response_form form{&reject, &client_rules::fail, &client_rules::add_fields};
@@ -44357,8 +44340,7 @@ struct api_rules {
     static progress find_user(row_call& call) {
         return to_progress(find_quota(call.part<api_part>().users_, call.thread, call.state.auth, call.state.own_quota));
     }
-    static constexpr caller_rule token_callers{.in_body = false,
-                                               .work = http::work_kind::credentials,
+    static constexpr caller_rule token_callers{.work = http::work_kind::credentials,
                                                .read = &read,
                                                .find = &find,
                                                .record_use = &record_use,
@@ -44376,8 +44358,8 @@ struct api_rules {
     // Bodies are JSON; those of other methods than POST, PUT and PATCH are read and ignored.
     static progress check_json(row_call& call) { return check(call, check_body(call.request, true, call.row().body_bytes_max)); }
     static progress check_any(row_call& call) { return check(call, check_body(call.request, false, call.row().body_bytes_max)); }
-    static constexpr body_rule json_body{.is_cross_site = nullptr, .check = &check_json, .read = nullptr};
-    static constexpr body_rule any_body{.is_cross_site = nullptr, .check = &check_any, .read = nullptr};
+    static constexpr body_rule json_body{.check = &check_json};
+    static constexpr body_rule any_body{.check = &check_any};
 
     static void reject(row_call& call, const rejection& reason) {
         require_limit(call);
@@ -44481,13 +44463,15 @@ TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept
 
 TOLLGATE_DECL void api_part::find_row(row_call& call) const {
     request_state& state = call.state;
-    if (const auto* resource = definition_.find_metadata(call.request)) [[unlikely]] {
+    state.row = &unknown_row_;
+    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, call.request, state);
+    if (!state.route || state.route->result == route_match::kind::unknown_path) {
+        const auto* resource = definition_.find_metadata(call.request);
+        if (resource == nullptr) return;
+        state.no_row.reset();
         const row& found = metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())];
         return find_by_method(call, {{http::method::get, &found}}, metadata_refusal_row_);
     }
-    state.row = &unknown_row_;
-    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, call.request, state);
-    if (!state.route || state.route->result == route_match::kind::unknown_path) return;
     if (call.request.target.path != "*") state.pattern = definition_.routes[state.route->route].path;
     if (state.route->result == route_match::kind::found) {
         if (!state.no_row) state.row = &rows_[state.route->route];

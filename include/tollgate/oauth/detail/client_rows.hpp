@@ -92,7 +92,6 @@ struct client_rules {
                                                    .work = http::work_kind::credentials,
                                                    .read = &read,
                                                    .find = &find,
-                                                   .record_use = nullptr,
                                                    .user_work = http::work_kind::sessions,
                                                    .find_user = &find_user};
 
@@ -129,7 +128,7 @@ struct client_rules {
         kept(call).credentials = std::move(credentials);
         return progress::goes_on;
     }
-    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &read_body, .read = nullptr};
+    static constexpr pipeline::body_rule body{.check = &read_body};
 
     // Errors are OAuth errors, with the members of the Error object.
 

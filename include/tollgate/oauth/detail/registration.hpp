@@ -15,29 +15,18 @@ struct registration_rules {
 
     // The callers have the initial access token, if the settings want one.
     static TOLLGATE_DECL void read_initial_token(row_call& call);
-    static constexpr pipeline::caller_rule new_applications{.in_body = false,
-                                                            .work = http::work_kind::other,
-                                                            .read = &read_initial_token,
-                                                            .find = nullptr,
-                                                            .record_use = nullptr,
-                                                            .user_work = http::work_kind::other,
-                                                            .find_user = nullptr};
+    static constexpr pipeline::caller_rule new_applications{.read = &read_initial_token};
     // The callers have the token of their registration.
     static TOLLGATE_DECL void read_registration_token(row_call& call);
     static TOLLGATE_DECL progress find_registration(row_call& call);
-    static constexpr pipeline::caller_rule registered_applications{.in_body = false,
-                                                                   .work = http::work_kind::credentials,
-                                                                   .read = &read_registration_token,
-                                                                   .find = &find_registration,
-                                                                   .record_use = nullptr,
-                                                                   .user_work = http::work_kind::other,
-                                                                   .find_user = nullptr};
+    static constexpr pipeline::caller_rule registered_applications{
+        .work = http::work_kind::credentials, .read = &read_registration_token, .find = &find_registration};
     /// Counts a wrong token against the window of the client's address, like a wrong client secret.
     static TOLLGATE_DECL progress count(row_call& call);
     static constexpr pipeline::limit_rule wrong_tokens{&count};
 
     static TOLLGATE_DECL progress check_body(row_call& call);
-    static constexpr pipeline::body_rule body{.is_cross_site = nullptr, .check = &check_body, .read = nullptr};
+    static constexpr pipeline::body_rule body{.check = &check_body};
 
     static TOLLGATE_DECL void reject(row_call& call, const pipeline::rejection& reason);
     static constexpr pipeline::response_form form{&reject, &client_rules::fail, &client_rules::add_fields};

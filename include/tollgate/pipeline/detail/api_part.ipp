@@ -29,8 +29,7 @@ struct api_rules {
     static progress find_user(row_call& call) {
         return to_progress(find_quota(call.part<api_part>().users_, call.thread, call.state.auth, call.state.own_quota));
     }
-    static constexpr caller_rule token_callers{.in_body = false,
-                                               .work = http::work_kind::credentials,
+    static constexpr caller_rule token_callers{.work = http::work_kind::credentials,
                                                .read = &read,
                                                .find = &find,
                                                .record_use = &record_use,
@@ -48,8 +47,8 @@ struct api_rules {
     // Bodies are JSON; those of other methods than POST, PUT and PATCH are read and ignored.
     static progress check_json(row_call& call) { return check(call, check_body(call.request, true, call.row().body_bytes_max)); }
     static progress check_any(row_call& call) { return check(call, check_body(call.request, false, call.row().body_bytes_max)); }
-    static constexpr body_rule json_body{.is_cross_site = nullptr, .check = &check_json, .read = nullptr};
-    static constexpr body_rule any_body{.is_cross_site = nullptr, .check = &check_any, .read = nullptr};
+    static constexpr body_rule json_body{.check = &check_json};
+    static constexpr body_rule any_body{.check = &check_any};
 
     static void reject(row_call& call, const rejection& reason) {
         require_limit(call);
@@ -153,13 +152,15 @@ TOLLGATE_DECL bool api_part::serves(const http::request& request) const noexcept
 
 TOLLGATE_DECL void api_part::find_row(row_call& call) const {
     request_state& state = call.state;
-    if (const auto* resource = definition_.find_metadata(call.request)) [[unlikely]] {
+    state.row = &unknown_row_;
+    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, call.request, state);
+    if (!state.route || state.route->result == route_match::kind::unknown_path) {
+        const auto* resource = definition_.find_metadata(call.request);
+        if (resource == nullptr) return;
+        state.no_row.reset();
         const row& found = metadata_rows_[static_cast<std::size_t>(resource - definition_.resources.data())];
         return find_by_method(call, {{http::method::get, &found}}, metadata_refusal_row_);
     }
-    state.row = &unknown_row_;
-    state.no_row = find_route(router_.reference, definition_.routes, definition_.settings.services, definition_.root, call.request, state);
-    if (!state.route || state.route->result == route_match::kind::unknown_path) return;
     if (call.request.target.path != "*") state.pattern = definition_.routes[state.route->route].path;
     if (state.route->result == route_match::kind::found) {
         if (!state.no_row) state.row = &rows_[state.route->route];

@@ -43,13 +43,8 @@ public:
     static TOLLGATE_DECL void read_session(pipeline::row_call& call);
     static TOLLGATE_DECL pipeline::progress find_session(pipeline::row_call& call);
     /// Callers are users with a session.
-    static constexpr pipeline::caller_rule session_callers{.in_body = false,
-                                                           .work = http::work_kind::sessions,
-                                                           .read = &read_session,
-                                                           .find = &find_session,
-                                                           .record_use = nullptr,
-                                                           .user_work = http::work_kind::users,
-                                                           .find_user = nullptr};
+    static constexpr pipeline::caller_rule session_callers{
+        .work = http::work_kind::sessions, .read = &read_session, .find = &find_session};
 
     [[nodiscard]] static TOLLGATE_DECL bool is_cross_site(const pipeline::row_call& call);
     [[nodiscard]] static TOLLGATE_DECL pipeline::progress check_form(pipeline::row_call& call);
