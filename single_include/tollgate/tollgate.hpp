@@ -15377,7 +15377,7 @@ public:
         }
         if (size_ != 0) std::memcpy(to, bytes.data(), size_);
     }
-    stored_bytes(stored_bytes&& other) noexcept : size_{std::exchange(other.size_, 0)}, bytes_{other.bytes_} {}
+    stored_bytes(stored_bytes&& other) noexcept : bytes_{other.bytes_}, size_{std::exchange(other.size_, 0)} {}
     stored_bytes& operator=(stored_bytes&& other) noexcept {
         std::swap(size_, other.size_);
         std::swap(bytes_, other.bytes_);
@@ -15397,8 +15397,8 @@ private:
         return at;
     }
 
+    alignas(char*) std::array<char, InPlace> bytes_;  // only the first size_ are set, or a pointer, aligned for leak detectors
     std::uint32_t size_;
-    std::array<char, InPlace> bytes_;  // only the first size_ are set, or a pointer
 };
 
 /// A key of a row in a map. Two keys of a table mostly differ in the number after it, so comparing them takes a few instructions.
@@ -21902,7 +21902,7 @@ result<std::size_t> sweep_steps(std::initializer_list<sweep_step> steps, std::si
     std::size_t swept = 0;
     for (const sweep_step& each : steps) {
         if (swept >= rows_max) break;
-        const result<std::size_t> some = remove(each.text, each.until, rows_max - swept);
+        result<std::size_t> some = remove(each.text, each.until, rows_max - swept);
         if (!some) return some;
         swept += *some;
     }
@@ -35181,8 +35181,9 @@ inline bool replace_secret(rows& all, hook_id id, hook_record& hook, const hook_
     const digest added = sha256(changed.secret);
     if (hook.secret_digest == added) return true;  // the call is repeated
     if (changed.replaced && hook.secret_digest != *changed.replaced) return false;
-    hook.previous.insert(hook.previous.begin(), {std::exchange(hook.secret, stored), changed.old_valid_until});
-    if (hook.previous.size() > limits::previous_secrets_max) hook.previous.pop_back();
+    if (hook.previous.size() == limits::previous_secrets_max) hook.previous.pop_back();
+    hook.previous.push_back({std::exchange(hook.secret, stored), changed.old_valid_until});
+    std::rotate(hook.previous.begin(), hook.previous.end() - 1, hook.previous.end());  // the newest is first
     hook.secret_digest = added;
     all.put(hook_key(id), hook);
     return true;
@@ -50992,7 +50993,7 @@ struct credential_verbs : verbs {
                              {sql::statements::delete_access_tokens_of_named_refresh_token, sql::statements::delete_named_refresh_token,
                               sql::statements::delete_access_token}) {
                             const auto deleted = on.run_counted(each, token.token_digest, token.application);
-                            if (!deleted) return deleted;
+                            if (!deleted) return deleted.error();
                             any = any || *deleted;
                         }
                         return any;
@@ -51699,6 +51700,42 @@ struct lease_verbs : verbs {
 }  // namespace tollgate::sqlite_detail
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_LEASES_IPP
+
+// <tollgate/store/detail/sqlite/migrations.hpp>
+#ifndef TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
+#define TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
+
+namespace tollgate::inline v0::sqlite {
+
+/// Brings the tables of one `component` up to date: runs the `steps` that the file has not seen yet, in order, all or
+/// none. Tables have version n when n steps were done; a released step is never changed, only followed by others.
+///
+/// Safe when several processes open one file at once: one runs the steps, the others wait. A file of a later version
+/// than `steps` is an error (internal) and is not changed.
+///
+/// Versions are stored in a table by component, not in PRAGMA user_version: the file may belong to an integrator, with
+/// other tables and its own version, so that changes to both commit together.
+TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
+
+/// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
+TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
+
+/// Returns the first of these tables and indexes that the file lacks; empty if it has all.
+[[nodiscard]] TOLLGATE_DECL result<std::string_view> find_missing(database& on, std::span<const std::string_view> objects);
+
+/// An error if the file lacks one of these tables and indexes, although its version is right.
+[[nodiscard]] TOLLGATE_DECL result<void> expect_objects(database& on, std::string_view component,
+                                                        std::span<const std::string_view> objects);
+
+/// The version of the tables in a file, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing;
+/// version 0 if there is no file.
+TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
+                                                       std::string_view component, std::span<const statement_text> steps,
+                                                       std::span<const std::string_view> objects);
+
+}  // namespace tollgate::sqlite
+
+#endif  // TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
 
 // <tollgate/store/detail/sqlite/outbox.ipp>
 #ifndef TOLLGATE_STORE_DETAIL_SQLITE_OUTBOX_IPP
@@ -52620,42 +52657,6 @@ TOLLGATE_DECL result<change_stamp> change_stamp::watch(database connection) {
 }  // namespace tollgate::sqlite
 
 #endif  // TOLLGATE_STORE_DETAIL_SQLITE_CHANGE_STAMP_IPP
-
-// <tollgate/store/detail/sqlite/migrations.hpp>
-#ifndef TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
-#define TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
-
-namespace tollgate::inline v0::sqlite {
-
-/// Brings the tables of one `component` up to date: runs the `steps` that the file has not seen yet, in order, all or
-/// none. Tables have version n when n steps were done; a released step is never changed, only followed by others.
-///
-/// Safe when several processes open one file at once: one runs the steps, the others wait. A file of a later version
-/// than `steps` is an error (internal) and is not changed.
-///
-/// Versions are stored in a table by component, not in PRAGMA user_version: the file may belong to an integrator, with
-/// other tables and its own version, so that changes to both commit together.
-TOLLGATE_DECL result<void> migrate(database& on, std::string_view component, std::span<const statement_text> steps);
-
-/// Checks that the tables have exactly the version of `steps`; an error (internal) otherwise.
-TOLLGATE_DECL result<void> expect_migrated(database& on, std::string_view component, std::span<const statement_text> steps);
-
-/// Returns the first of these tables and indexes that the file lacks; empty if it has all.
-[[nodiscard]] TOLLGATE_DECL result<std::string_view> find_missing(database& on, std::span<const std::string_view> objects);
-
-/// An error if the file lacks one of these tables and indexes, although its version is right.
-[[nodiscard]] TOLLGATE_DECL result<void> expect_objects(database& on, std::string_view component,
-                                                        std::span<const std::string_view> objects);
-
-/// The version of the tables in a file, and whether the tables and indexes in `objects`, those that `steps` leave, exist. Changes nothing;
-/// version 0 if there is no file.
-TOLLGATE_DECL result<schema_status> read_schema_status(const std::string& path, const database_settings& settings,
-                                                       std::string_view component, std::span<const statement_text> steps,
-                                                       std::span<const std::string_view> objects);
-
-}  // namespace tollgate::sqlite
-
-#endif  // TOLLGATE_STORE_DETAIL_SQLITE_MIGRATIONS_HPP
 
 // <tollgate/store/sqlite_own_transaction.ipp>
 #ifndef TOLLGATE_STORE_SQLITE_OWN_TRANSACTION_IPP

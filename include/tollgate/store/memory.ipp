@@ -4,6 +4,7 @@
 
 #include <tollgate/store/any_store.hpp>
 #include <tollgate/store/detail/key_value/credentials.hpp>
+#include <tollgate/store/detail/key_value/rows.hpp>
 #include <tollgate/store/memory.hpp>
 
 #include <optional>

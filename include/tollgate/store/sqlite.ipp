@@ -11,6 +11,7 @@
 #include <tollgate/store/detail/sqlite/grants.ipp>
 #include <tollgate/store/detail/sqlite/hooks.ipp>
 #include <tollgate/store/detail/sqlite/leases.ipp>
+#include <tollgate/store/detail/sqlite/migrations.hpp>
 #include <tollgate/store/detail/sqlite/outbox.ipp>
 #include <tollgate/store/detail/sqlite/personal_tokens.ipp>
 #include <tollgate/store/detail/sqlite/schema.hpp>

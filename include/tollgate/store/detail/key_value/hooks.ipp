@@ -50,8 +50,9 @@ inline bool replace_secret(rows& all, hook_id id, hook_record& hook, const hook_
     const digest added = sha256(changed.secret);
     if (hook.secret_digest == added) return true;  // the call is repeated
     if (changed.replaced && hook.secret_digest != *changed.replaced) return false;
-    hook.previous.insert(hook.previous.begin(), {std::exchange(hook.secret, stored), changed.old_valid_until});
-    if (hook.previous.size() > limits::previous_secrets_max) hook.previous.pop_back();
+    if (hook.previous.size() == limits::previous_secrets_max) hook.previous.pop_back();
+    hook.previous.push_back({std::exchange(hook.secret, stored), changed.old_valid_until});
+    std::rotate(hook.previous.begin(), hook.previous.end() - 1, hook.previous.end());  // the newest is first
     hook.secret_digest = added;
     all.put(hook_key(id), hook);
     return true;

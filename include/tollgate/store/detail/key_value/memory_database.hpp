@@ -45,7 +45,7 @@ public:
         }
         if (size_ != 0) std::memcpy(to, bytes.data(), size_);
     }
-    stored_bytes(stored_bytes&& other) noexcept : size_{std::exchange(other.size_, 0)}, bytes_{other.bytes_} {}
+    stored_bytes(stored_bytes&& other) noexcept : bytes_{other.bytes_}, size_{std::exchange(other.size_, 0)} {}
     stored_bytes& operator=(stored_bytes&& other) noexcept {
         std::swap(size_, other.size_);
         std::swap(bytes_, other.bytes_);
@@ -65,8 +65,8 @@ private:
         return at;
     }
 
+    alignas(char*) std::array<char, InPlace> bytes_;  // only the first size_ are set, or a pointer, aligned for leak detectors
     std::uint32_t size_;
-    std::array<char, InPlace> bytes_;  // only the first size_ are set, or a pointer
 };
 
 /// A key of a row in a map. Two keys of a table mostly differ in the number after it, so comparing them takes a few instructions.

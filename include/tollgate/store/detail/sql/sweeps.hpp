@@ -26,7 +26,7 @@ result<std::size_t> sweep_steps(std::initializer_list<sweep_step> steps, std::si
     std::size_t swept = 0;
     for (const sweep_step& each : steps) {
         if (swept >= rows_max) break;
-        const result<std::size_t> some = remove(each.text, each.until, rows_max - swept);
+        result<std::size_t> some = remove(each.text, each.until, rows_max - swept);
         if (!some) return some;
         swept += *some;
     }

@@ -90,7 +90,7 @@ struct credential_verbs : verbs {
                              {sql::statements::delete_access_tokens_of_named_refresh_token, sql::statements::delete_named_refresh_token,
                               sql::statements::delete_access_token}) {
                             const auto deleted = on.run_counted(each, token.token_digest, token.application);
-                            if (!deleted) return deleted;
+                            if (!deleted) return deleted.error();
                             any = any || *deleted;
                         }
                         return any;
