@@ -29998,8 +29998,14 @@ struct kept_oauth_page final : web::kept_page {
         client.reset();
         is_stopped = false;
         described.reset();
+        wants_sign_out = false;
         code.reset();
         owner.reset();
+    }
+
+    /// Returns true if the application is described by a document, or unknown, so that it may be.
+    [[nodiscard]] bool may_have_document() const noexcept {
+        return !client || client->registration == registration_kind::metadata_document;
     }
 
     oauth::endpoint endpoint = oauth::endpoint::none;
@@ -30978,8 +30984,8 @@ struct oauth_page_rules {
     static result<progress> fetch_document(row_call& call) {
         kept_oauth_page& state = kept(call);
         client_documents& documents = part(call).documents();
-        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
-        if (!state.client_id || !has_document || state.is_stopped || !documents.may_hold(*state.client_id)) return progress::goes_on;
+        if (!state.client_id || !state.may_have_document() || state.is_stopped || !documents.may_hold(*state.client_id))
+            return progress::goes_on;
         if (!call.may_wait() && documents.needs_fetch(*state.client_id, call.state.now)) return progress::waits;
         state.described = documents.find(*state.client_id, call.state.client, call.state.now);
         if (state.client)
@@ -30993,8 +30999,7 @@ struct oauth_page_rules {
         if (state.client && state.client->type == client_type::resource_server) return page_failure::unknown_client;
         if (state.is_stopped) return page_failure::stopped_client;
         const auto& services = part(call).settings().services;
-        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
-        if (!has_document) return judge_request_of(*state.client, state.sent, services, part(call).resources());
+        if (!state.may_have_document()) return judge_request_of(*state.client, state.sent, services, part(call).resources());
         if (!state.described) return page_failure::unknown_client;
         if (const auto* failed = std::get_if<document_failure>(&*state.described)) return *failed;
         return judge_request_of(std::get<application>(*state.described), state.sent, services, part(call).resources());
@@ -33421,7 +33426,7 @@ public:
     void scan(std::string_view first, const key& end, std::size_t rows_max, Visit&& visit) {
         if (rows_max != 0) checked(transaction_.scan(first, end, rows_max, visit));
     }
-    /// The same for the keys that begin with `prefix`.
+    /// Scans the keys that begin with `prefix` like the function above.
     template <class Visit>
     void scan(const key& prefix, std::size_t rows_max, Visit&& visit) {
         scan(prefix, prefix.end(), rows_max, visit);

@@ -334,6 +334,12 @@ TEST_CASE("a request that waited is decided again before it acts, whatever it is
                            sample::session};
          },
          delete_ann, 403, 303, "/en/itemplatform/oauth/?"},
+        {"a decision to be another user", [](whole_service& shop) {
+             const auto token = shop.form_token_on("/en/user/oauth/?" + shop.authorization());
+             return sample{"", method::post, "/en/user/oauth/", form_type,
+                           shop.authorization() + "&decision=other_user&form_token=" + token, sample::session};
+         },
+         delete_ann, 303, 303, "/en/user/sign_in/?return_to="},
         {"the webhooks of an account", [](whole_service&) {
              return sample{"", method::get, "/en/user/settings/webhooks/", "", "", sample::session};
          },
@@ -367,6 +373,8 @@ TEST_CASE("a request that waited is decided again before it acts, whatever it is
             CHECK(to_number(done.response.status()) == (ends ? each.refused : each.allowed));
             CHECK(done.response.find("Location").starts_with(ends ? each.location : ""));
             if (ends) CHECK(done.response.body().find(each.content) != std::string::npos);
+            const auto fields = done.response.field_block();
+            CHECK(fields.find("Location:") == fields.rfind("Location:"));
         }
     }
 }

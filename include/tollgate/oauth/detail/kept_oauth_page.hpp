@@ -34,8 +34,14 @@ struct kept_oauth_page final : web::kept_page {
         client.reset();
         is_stopped = false;
         described.reset();
+        wants_sign_out = false;
         code.reset();
         owner.reset();
+    }
+
+    /// Returns true if the application is described by a document, or unknown, so that it may be.
+    [[nodiscard]] bool may_have_document() const noexcept {
+        return !client || client->registration == registration_kind::metadata_document;
     }
 
     oauth::endpoint endpoint = oauth::endpoint::none;

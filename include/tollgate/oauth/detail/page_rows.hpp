@@ -106,8 +106,8 @@ struct oauth_page_rules {
     static result<progress> fetch_document(row_call& call) {
         kept_oauth_page& state = kept(call);
         client_documents& documents = part(call).documents();
-        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
-        if (!state.client_id || !has_document || state.is_stopped || !documents.may_hold(*state.client_id)) return progress::goes_on;
+        if (!state.client_id || !state.may_have_document() || state.is_stopped || !documents.may_hold(*state.client_id))
+            return progress::goes_on;
         if (!call.may_wait() && documents.needs_fetch(*state.client_id, call.state.now)) return progress::waits;
         state.described = documents.find(*state.client_id, call.state.client, call.state.now);
         if (state.client)
@@ -121,8 +121,7 @@ struct oauth_page_rules {
         if (state.client && state.client->type == client_type::resource_server) return page_failure::unknown_client;
         if (state.is_stopped) return page_failure::stopped_client;
         const auto& services = part(call).settings().services;
-        const bool has_document = !state.client || state.client->registration == registration_kind::metadata_document;
-        if (!has_document) return judge_request_of(*state.client, state.sent, services, part(call).resources());
+        if (!state.may_have_document()) return judge_request_of(*state.client, state.sent, services, part(call).resources());
         if (!state.described) return page_failure::unknown_client;
         if (const auto* failed = std::get_if<document_failure>(&*state.described)) return *failed;
         return judge_request_of(std::get<application>(*state.described), state.sent, services, part(call).resources());

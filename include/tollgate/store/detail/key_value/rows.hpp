@@ -79,7 +79,7 @@ public:
     void scan(std::string_view first, const key& end, std::size_t rows_max, Visit&& visit) {
         if (rows_max != 0) checked(transaction_.scan(first, end, rows_max, visit));
     }
-    /// The same for the keys that begin with `prefix`.
+    /// Scans the keys that begin with `prefix` like the function above.
     template <class Visit>
     void scan(const key& prefix, std::size_t rows_max, Visit&& visit) {
         scan(prefix, prefix.end(), rows_max, visit);
